@@ -1,0 +1,72 @@
+# Sets up its own virtual environment and runs the project in it. `make help` lists what there is.
+# Override on the command line: PYTHON (3.11 or newer), WORKERS (test processes), ARGS (to pytest
+# or to the benchmarks).
+
+PYTHON ?= python3
+WORKERS ?= 2
+ARGS ?=
+
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+
+# What is installed is recorded in stamps, and repeated only when pyproject.toml changes.
+DEMO_STAMP := $(VENV)/.installed-demo
+DEV_STAMP := $(VENV)/.installed-dev
+DOCS_STAMP := $(VENV)/.installed-docs
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench docs clean distclean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(DEMO_STAMP) ## set up, and evaluate the embedded example
+	@$(BIN)/python scripts/demo.py
+
+test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pytest)
+	@scripts/install_chromium.sh
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+lint: $(DEV_STAMP) ## check style (ruff) and types (mypy)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(DEV_STAMP) ## let ruff rewrite what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(DEV_STAMP) ## time this library against its peers (ARGS=--quick for small sizes)
+	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: $(DOCS_STAMP) ## build the documentation into docs/_build/html
+	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+
+clean: ## remove what was built and cached, keep .venv
+	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find src tests benchmarks scripts docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+distclean: clean ## remove .venv too
+	rm -rf $(VENV)
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "sawtooth needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+	@echo "Creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+
+$(DEMO_STAMP): pyproject.toml | $(VENV)/bin/python
+	@echo "Installing sawtooth into $(VENV)"
+	@$(PIP) -e .
+	@touch $@
+
+$(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
+	@echo "Installing sawtooth, its extras and the development tools into $(VENV) (minutes, once)"
+	@$(PIP) -e ".[all,dev]"
+	@touch $@ $(DEMO_STAMP)
+
+$(DOCS_STAMP): pyproject.toml | $(VENV)/bin/python
+	@echo "Installing sawtooth, its extras and Sphinx into $(VENV)"
+	@$(PIP) -e ".[all,docs]"
+	@touch $@ $(DEMO_STAMP)

@@ -1,0 +1,160 @@
+"""The only code that touches every row: split, sort, and count between thresholds.
+
+A *shard* is a sorted piece of one class. Negatives are sorted in as many shards as there are
+threads to sort them, because counts on the same thresholds add; the same property lets data
+that never meet in one memory be ranked exactly.
+
+Counts between ``K`` thresholds are kept as ``2 K + 1`` *segments* in ascending order of score::
+
+    below, tied[K-1], between[K-2, K-1], ..., tied[0], above everything
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Result = TypeVar("Result")
+
+# Under this many rows a second thread costs more than it saves.
+_THREADING_PAYS = 200_000
+_MOMENT_BLOCK = 65_536
+
+
+def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
+    """Run tasks in threads when the data are large (NumPy releases the GIL), else in turn."""
+    if rows < _THREADING_PAYS or len(tasks) < 2 or available_cores() < 2:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(max_workers=min(len(tasks), available_cores())) as pool:
+        return [future.result() for future in [pool.submit(task) for task in tasks]]
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def shard_count(n_positives: int, n_negatives: int) -> int:
+    """Number of shards for the negatives so that all threads sort about equally much."""
+    if n_positives + n_negatives < _THREADING_PAYS or n_negatives < 2 * n_positives:
+        return 1
+    return available_cores()
+
+
+def pieces(values: Array, count: int) -> list[Array]:
+    """Cut an array into `count` contiguous views."""
+    if count == 1:
+        return [values]
+    edges = np.linspace(0, values.size, count + 1).astype(np.int64)
+    return [values[start:stop] for start, stop in pairwise(edges)]
+
+
+def distinct(ascending: Array) -> tuple[Array, IntArray]:
+    """Return the distinct values of a sorted array and where each begins (plus the end)."""
+    if ascending.size == 0:
+        return ascending, np.zeros(1, dtype=np.int64)
+    starts = np.flatnonzero(ascending[1:] != ascending[:-1])
+    if starts.size == ascending.size - 1:
+        return ascending, np.arange(ascending.size + 1, dtype=np.int64)
+    edges = np.empty(starts.size + 2, dtype=np.int64)
+    edges[0], edges[-1] = 0, ascending.size
+    np.add(starts, 1, out=edges[1:-1])
+    return ascending[edges[:-1]], edges
+
+
+def segment_edges(shard: Array, thresholds: Array) -> IntArray:
+    """Return the ``2 K + 2`` positions that cut a sorted shard at ascending thresholds."""
+    edges = np.empty(2 * thresholds.size + 2, dtype=np.int64)
+    edges[0], edges[-1] = 0, shard.size
+    first, last = edges[1:-1:2], edges[2:-1:2]
+    if thresholds.size == 0:
+        return edges
+    first[:] = np.searchsorted(shard, thresholds, side="left")
+    last[:] = first
+    if shard.size:
+        # A second search only where a negative sits exactly on a threshold.
+        at = np.flatnonzero(shard[np.minimum(first, shard.size - 1)] == thresholds)
+        last[at] = np.searchsorted(shard, thresholds[at], side="right")
+    return edges
+
+
+def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
+    """Sum `values` over the segments that `edges` cut; empty segments sum to zero."""
+    sums = np.zeros(edges.size - 1)
+    starts = edges[:-1]
+    filled = np.flatnonzero(edges[1:] > starts)
+    if filled.size:
+        sums[filled] = np.add.reduceat(values, starts[filled])
+    return sums
+
+
+def count_segments(shards: Iterable[Array], thresholds: Array) -> IntArray:
+    """Count the members of all sorted shards in each segment; the shards run in threads."""
+    shards = list(shards)
+    rows = sum(shard.size for shard in shards) + thresholds.size
+    if len(shards) == 1 and rows >= _THREADING_PAYS:
+        # One shard, many thresholds: cut the thresholds instead.
+        shard = shards[0]
+        cuts = pieces(thresholds, available_cores())
+        parts = in_threads([lambda c=cut: segment_edges(shard, c) for cut in cuts], rows)  # type: ignore[misc]
+        inner = [part[1:-1] for part in parts]
+        ends = np.array([0]), np.array([shard.size])
+        return np.diff(np.concatenate([ends[0], *inner, ends[1]]))
+    tasks = [lambda s=shard: np.diff(segment_edges(s, thresholds)) for shard in shards]  # type: ignore[misc]
+    counts = np.zeros(2 * thresholds.size + 1, dtype=np.int64)
+    for part in in_threads(tasks, rows):
+        counts += part
+    return counts
+
+
+def mean_and_deviation(ascending: Array, weights: FloatArray | None = None) -> tuple[float, float]:
+    """Return the (weighted) mean and sum of squared deviations of sorted finite values.
+
+    One pass in blocks that stay in cache, shifted by the median so that nothing cancels.
+    Infinite values, which sorting has put at the ends, give NaN.
+    """
+    if ascending.size == 0:
+        return np.nan, np.nan
+    if not (np.isfinite(ascending[0]) and np.isfinite(ascending[-1])):
+        return np.nan, np.nan
+    shift = float(ascending[ascending.size // 2])
+    total = first = second = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(0, ascending.size, _MOMENT_BLOCK):
+            block = slice(start, start + _MOMENT_BLOCK)
+            deviation = np.subtract(ascending[block], shift, dtype=np.float64)
+            if weights is None:
+                total += deviation.size
+                first += float(deviation.sum())
+                second += float(deviation @ deviation)
+            else:
+                weighted = deviation * weights[block]
+                total += float(weights[block].sum())
+                first += float(weighted.sum())
+                second += float(weighted @ deviation)
+        mean, squares = first / total, second - first * first / total
+    if not np.isfinite(squares):
+        return np.nan, np.nan
+    return shift + mean, max(squares, 0.0)
+
+
+def combine_moments(
+    weight_a: float, a: tuple[float, float], weight_b: float, b: tuple[float, float]
+) -> tuple[float, float]:
+    """Mean and squared deviations of the union of two samples (Chan, Golub & LeVeque 1983)."""
+    if weight_a == 0:
+        return b
+    if weight_b == 0:
+        return a
+    total = weight_a + weight_b
+    step = b[0] - a[0]
+    return a[0] + step * weight_b / total, a[1] + b[1] + step * step * weight_a * weight_b / total

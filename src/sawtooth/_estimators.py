@@ -1,0 +1,305 @@
+"""The area estimators, as sums over the rows of one ranking or of many at once.
+
+Every kernel works on the last axis and takes any number of leading axes, so a thousand
+bootstrap replicates are one call. A row whose `positives` are zero (a score that a replicate
+did not draw) is no threshold: its negatives count in the gap before the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ._numerics import reciprocal_sum, segment_area
+from .ranking import Cells
+
+FloatArray = npt.NDArray[np.float64]
+Kernel = Callable[["Steps", float, float], Any]
+
+
+class Steps:
+    """Counts before and after each row, each computed when first asked for.
+
+    A row goes from its departure ``(tp0, fp0)``, all negatives strictly above it passed, to
+    its arrival ``(tp1, fp1)``, the whole tie included.
+    """
+
+    def __init__(self, cells: Cells, squares: Cells | None = None) -> None:
+        self._cells, self._squares = cells, squares
+        self.weight: FloatArray = np.asarray(cells.positives, dtype=np.float64)
+        self.tp1: FloatArray = np.cumsum(self.weight, axis=-1)
+        self.fp1: FloatArray = np.asarray(
+            np.cumsum(cells.tied + cells.above, axis=-1), dtype=np.float64
+        )
+
+    @property
+    def n_pos(self) -> FloatArray:
+        """Weight of all positives, the last axis kept."""
+        return self.tp1[..., -1:]
+
+    @cached_property
+    def n_neg(self) -> FloatArray:
+        """Weight of all negatives, the last axis kept."""
+        below = np.asarray(self._cells.below, dtype=np.float64)
+        return np.asarray(self.fp1[..., -1:] + below[..., np.newaxis])
+
+    @cached_property
+    def tp0(self) -> FloatArray:
+        """TP before the row."""
+        return self.tp1 - self.weight
+
+    @cached_property
+    def fp0(self) -> FloatArray:
+        """FP before the row's own tie."""
+        return np.asarray(self.fp1 - self._cells.tied)
+
+    @cached_property
+    def fp_last(self) -> FloatArray:
+        """FP on arrival at the previous threshold, where the gap begins."""
+        arrived = np.maximum.accumulate(np.where(self.weight > 0, self.fp1, 0.0), axis=-1)
+        return np.concatenate([np.zeros_like(arrived[..., :1]), arrived[..., :-1]], axis=-1)
+
+    @cached_property
+    def first(self) -> npt.NDArray[np.bool_]:
+        """Mark the first threshold."""
+        return np.asarray((self.tp0 == 0) & (self.weight > 0))
+
+    @cached_property
+    def removed(self) -> FloatArray:
+        """One positive's own weight: exact unless unequal weights share a score."""
+        ones = np.ones_like(self.weight)
+        if self._squares is None:
+            return ones
+        return np.divide(self._squares.positives, self.weight, out=ones, where=self.weight > 0)
+
+
+def make_steps(cells: Cells, squares: Cells | None = None) -> Steps:
+    """Cumulate the counts of cells once for every kernel."""
+    return Steps(cells, squares)
+
+
+def ratio(part: Any, whole: Any) -> FloatArray:
+    """Return ``part / whole``, and 0 where the whole is 0."""
+    whole = np.asarray(whole, dtype=np.float64)
+    return np.divide(
+        part, whole, out=np.zeros(np.broadcast_shapes(np.shape(part), whole.shape)), where=whole > 0
+    )
+
+
+def _precision_on_arrival(steps: Steps) -> FloatArray:
+    return ratio(steps.tp1, steps.tp1 + steps.fp1)
+
+
+def _clip(tp0: FloatArray, tp1: FloatArray, n_pos: FloatArray, low: float, high: float) -> Any:
+    """Cut each row's TP range to the recall range; return both ends and their share of the row."""
+    start = np.clip(tp0, low * n_pos, high * n_pos)
+    stop = np.clip(tp1, low * n_pos, high * n_pos)
+    height = tp1 - tp0
+    return start, stop, ratio(start - tp0, height), ratio(stop - tp0, height)
+
+
+def _linear_area(steps: Steps, left: Any, right: Any, low: float, high: float) -> Any:
+    """Integrate a precision that is linear in recall within each row."""
+    if (low, high) == (0.0, 1.0):
+        total = np.sum(steps.weight * (left + right), axis=-1)
+    else:
+        start, stop, f0, f1 = _clip(steps.tp0, steps.tp1, steps.n_pos, low, high)
+        total = np.sum((stop - start) * (2 * left + (f0 + f1) * (right - left)), axis=-1)
+    return 0.5 * total / steps.n_pos[..., 0]
+
+
+def _hyperbola_area(
+    tp0: Any, fp0: Any, tp1: Any, fp1: Any, n_pos: Any, low: float, high: float
+) -> Any:
+    """Integrate precision along straight lines in count space (hyperbolas in PR space)."""
+    if (low, high) != (0.0, 1.0):
+        start, stop, f0, f1 = _clip(tp0, tp1, n_pos, low, high)
+        tp0, tp1, fp0, fp1 = start, stop, fp0 + f0 * (fp1 - fp0), fp0 + f1 * (fp1 - fp0)
+    return np.sum(segment_area(tp0, fp0, tp1, fp1), axis=-1) / n_pos[..., 0]
+
+
+def average_precision(steps: Steps, low: float, high: float) -> Any:
+    if (low, high) == (0.0, 1.0):
+        total = np.einsum("...k,...k->...", steps.weight, _precision_on_arrival(steps))
+        return total / steps.n_pos[..., 0]
+    precision = _precision_on_arrival(steps)
+    return _linear_area(steps, precision, precision, low, high)
+
+
+def lower_trapezoid(steps: Steps, low: float, high: float) -> Any:
+    arrival = _precision_on_arrival(steps)
+    departure = ratio(steps.tp0, steps.tp0 + steps.fp0)
+    opening = np.where(steps.fp0 > 0, 0.0, np.where(steps.fp1 > steps.fp0, arrival, 1.0))
+    return _linear_area(steps, np.where(steps.first, opening, departure), arrival, low, high)
+
+
+def upper_trapezoid(steps: Steps, low: float, high: float) -> Any:
+    arrival = _precision_on_arrival(steps)
+    previous = ratio(steps.tp0, steps.tp0 + steps.fp_last)
+    opening = np.where(steps.fp1 > steps.fp0, arrival, 1.0)
+    return _linear_area(steps, np.where(steps.first, opening, previous), arrival, low, high)
+
+
+def davis_goadrich(steps: Steps, low: float, high: float) -> Any:
+    return _hyperbola_area(steps.tp0, steps.fp0, steps.tp1, steps.fp1, steps.n_pos, low, high)
+
+
+def interpolated_max(steps: Steps, low: float, high: float) -> Any:
+    return _hyperbola_area(steps.tp0, steps.fp_last, steps.tp1, steps.fp1, steps.n_pos, low, high)
+
+
+def interpolated_mean(steps: Steps, low: float, high: float) -> Any:
+    gap, at = _gap_after(steps), steps.tp1 + steps.fp1
+    # Mean of TP/(TP + a + i), i = 0..W: TP [digamma(TP+a+W+1) - digamma(TP+a)] / (W+1).
+    inner = np.where(steps.weight > 0, at, 1.0)
+    mean = steps.tp1 * (1.0 / inner + reciprocal_sum(inner, gap)) / (gap + 1.0)
+    return _interpolated(steps, mean, low, high)
+
+
+def interpolated_median(steps: Steps, low: float, high: float) -> Any:
+    gap, at = _gap_after(steps), steps.tp1 + steps.fp1
+    # A whole odd gap has an even number of points: average the middle two.
+    half_step = np.where(gap % 2.0 == 1.0, 0.5, 0.0)
+    middle = at + 0.5 * gap
+    upper, lower = ratio(steps.tp1, middle - half_step), ratio(steps.tp1, middle + half_step)
+    return _interpolated(steps, 0.5 * (upper + lower), low, high)
+
+
+def _gap_after(steps: Steps) -> FloatArray:
+    """Negatives between arrival at a row and the next positive."""
+    following = np.where(steps.weight > 0, steps.fp0, steps.n_neg)
+    reversed_minimum = np.minimum.accumulate(following[..., ::-1], axis=-1)[..., ::-1]
+    after = np.concatenate([reversed_minimum[..., 1:], np.asarray(steps.n_neg)], axis=-1)
+    return np.asarray(after - steps.fp1)
+
+
+def _interpolated(steps: Steps, precision: FloatArray, low: float, high: float) -> Any:
+    """Hyperbolas through one summary point per recall; from the origin to the first."""
+    fp = np.where(steps.weight > 0, steps.tp1 * ratio(1.0 - precision, precision), 0.0)
+    fp = np.maximum.accumulate(fp, axis=-1)
+    before = np.concatenate([np.zeros_like(fp[..., :1]), fp[..., :-1]], axis=-1)
+    return _hyperbola_area(steps.tp0, before, steps.tp1, fp, steps.n_pos, low, high)
+
+
+def interpolated_convex(steps: Steps, low: float, high: float) -> Any:
+    shape = steps.tp1.shape[:-1]
+    zero = np.zeros_like(steps.n_pos)
+    tp = np.concatenate([zero, steps.tp1, steps.n_pos], axis=-1)
+    fp = np.concatenate([zero, steps.fp1, steps.n_neg], axis=-1)
+    areas = np.empty(shape)
+    for index in np.ndindex(shape):
+        hull = roc_hull(tp[index], fp[index])
+        x, y = fp[index][hull], tp[index][hull]
+        areas[index] = _hyperbola_area(y[:-1], x[:-1], y[1:], x[1:], y[-1:], low, high)
+    return areas[()]
+
+
+def roc_hull(tp: FloatArray, fp: FloatArray) -> npt.NDArray[np.int64]:
+    """Return which points of a path of counts are vertices of its upper ROC convex hull.
+
+    The path starts at the origin. The hull's slopes are the decreasing isotonic regression of
+    the share of positives in each step, weighted by the step's size.
+    """
+    from scipy.optimize import isotonic_regression
+
+    size = np.diff(tp + fp)
+    kept = np.append(0, np.flatnonzero(size > 0) + 1)
+    size = size[size > 0]
+    blocks = isotonic_regression(np.diff(tp[kept]) / size, weights=size, increasing=False).blocks
+    return np.asarray(kept[blocks], dtype=np.int64)
+
+
+def leave_one_out(steps: Steps, low: float, high: float) -> Any:
+    others = steps.tp1 - steps.removed
+    scaled = others * ratio(steps.n_pos, steps.n_pos - steps.removed)
+    value = ratio(scaled, scaled + steps.fp1)
+    # The top positive with nothing above it says nothing: it takes the next one's value.
+    empty = steps.first & (others + steps.fp1 <= 1e-12 * steps.removed)
+    second = (steps.weight > 0) & (np.cumsum(steps.weight > 0, axis=-1) == 2)
+    following = np.sum(np.where(second, value, 0.0), axis=-1, keepdims=True)
+    value = np.where(empty, following, value)
+    # A single positive has no others: fall back to its precision.
+    single = steps.n_pos <= np.max(steps.removed, axis=-1, keepdims=True)
+    value = np.where(single, _precision_on_arrival(steps), value)
+    return _linear_area(steps, value, value, low, high)
+
+
+KERNELS: dict[str, Kernel] = {
+    "average_precision": average_precision,
+    "lower_trapezoid": lower_trapezoid,
+    "upper_trapezoid": upper_trapezoid,
+    "interpolated_max": interpolated_max,
+    "interpolated_mean": interpolated_mean,
+    "interpolated_median": interpolated_median,
+    "interpolated_convex": interpolated_convex,
+    "davis_goadrich": davis_goadrich,
+    "leave_one_out": leave_one_out,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimator:
+    """What an estimator of the area is, where it comes from and how it errs."""
+
+    summary: str
+    source: str
+    bias: str
+
+
+ESTIMATORS: dict[str, Estimator] = {
+    "average_precision": Estimator(
+        summary="mean precision over the positives; the usual choice",
+        source="Zhu 2004; Boyd 2014, eq. (4.10) with >=; scikit-learn",
+        bias="upwards when positives are few: +21 % at binormal, N=100, prevalence .1",
+    ),
+    "lower_trapezoid": Estimator(
+        summary="trapezoids from the lowest precision at each recall to the highest at the next",
+        source="Boyd 2014, eq. (4.3)",
+        bias="small: +12 % at binormal, N=100, prevalence .1, about 0 elsewhere",
+    ),
+    "upper_trapezoid": Estimator(
+        summary="trapezoids through the highest precision at each recall",
+        source="Boyd 2014, eq. (4.4), corrected",
+        bias="upwards always: +36 % at binormal, N=100, prevalence .1",
+    ),
+    "interpolated_max": Estimator(
+        summary="hyperbolas through the highest precision at each recall",
+        source="Boyd 2014, Theorem 4.1",
+        bias="upwards: +27 % at binormal, N=100, prevalence .1",
+    ),
+    "interpolated_mean": Estimator(
+        summary="hyperbolas through the mean precision at each recall",
+        source="Boyd 2014, Theorem 4.1",
+        bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
+    ),
+    "interpolated_median": Estimator(
+        summary="hyperbolas through the median precision at each recall",
+        source="Boyd 2014, Theorem 4.1",
+        bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
+    ),
+    "interpolated_convex": Estimator(
+        summary="the curve of the ROC convex hull: the best that mixing thresholds achieves",
+        source="Boyd 2014, section 4.3.2; Davis & Goadrich 2006",
+        bias="upwards most of all: +39 % at binormal, N=100, prevalence .1",
+    ),
+    "binormal": Estimator(
+        summary="the area of two normal score laws with the observed means and standard deviations",
+        source="Boyd 2014, eq. (4.11), sign corrected; Brodersen et al. 2010",
+        bias="none if scores are normal, else large at any size: -14 % at offset uniform",
+    ),
+    "davis_goadrich": Estimator(
+        summary="hyperbolas through every observed point: the exact area under the drawn curve",
+        source="Davis & Goadrich 2006; Clemencon & Vayatis 2009, plug-in curve",
+        bias="close to lower_trapezoid's",
+    ),
+    "leave_one_out": Estimator(
+        summary="mean precision that each positive gets from the other positives",
+        source="this library",
+        bias="nearly none: +1 % where average_precision has +81 % (binormal, .01, 10 positives)",
+    ),
+}

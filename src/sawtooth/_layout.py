@@ -1,0 +1,51 @@
+"""How the numbers of a ranking are laid out, whatever they count."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+
+class Cells(NamedTuple):
+    """One number per cell of a ranking, laid out as the ranking's own fields are."""
+
+    positives: Array
+    tied: Array
+    above: Array
+    below: Any
+
+    def scaled(self, positives: float, negatives: float) -> Cells:
+        """Multiply the cells of each class by a factor."""
+        return Cells(
+            self.positives * positives,
+            self.tied * negatives,
+            self.above * negatives,
+            self.below * negatives,
+        )
+
+    def __add__(self, other: object) -> Cells:  # type: ignore[override]
+        """Add cell by cell."""
+        if not isinstance(other, Cells):
+            return NotImplemented
+        return Cells(*(mine + theirs for mine, theirs in zip(self, other, strict=True)))
+
+    def merged(self, last: npt.NDArray[np.int64]) -> Cells:
+        """Merge neighbouring rows; `last` holds the last old row of each new one.
+
+        The negatives between two merged rows become tied: inside a cell no order is known.
+        """
+        first = np.concatenate([[0], last[:-1] + 1])
+        positives = np.add.reduceat(self.positives, first)
+        inside = np.add.reduceat(self.tied + self.above, first) - self.above[first]
+        return Cells(positives, inside, self.above[first], self.below)
+
+
+class Moments(NamedTuple):
+    """Mean and sum of squared deviations of the raw scores in each class."""
+
+    positives: tuple[float, float]
+    negatives: tuple[float, float]

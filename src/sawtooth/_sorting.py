@@ -1,0 +1,114 @@
+"""From rows to the fields of a ranking: split by class, sort, cut, count."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _counting, _validation
+from ._layout import Cells, Moments
+from .exceptions import InputError
+
+Array = npt.NDArray[Any]
+FloatArray = npt.NDArray[np.float64]
+
+
+def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]:
+    """Return the fields of the ranking of unweighted rows."""
+    ours, theirs = np.compress(positive, scores), np.compress(~positive, scores)
+    parts = _counting.pieces(theirs, _counting.shard_count(ours.size, theirs.size))
+    # The two classes are fresh copies, so they are sorted in place.
+    _counting.in_threads([part.sort for part in (ours, *parts)], scores.size)
+    _reject_nan(scores, ours, *parts)
+    threshold, edges = _counting.distinct(ours)
+    segments = _counting.count_segments(parts, threshold)
+    moments = _counting.in_threads(
+        [lambda p=part: _counting.mean_and_deviation(p) for part in (ours, *parts)],  # type: ignore[misc]
+        scores.size,
+    )
+    return _fields(
+        threshold, np.diff(edges), segments, moments=_moments(moments, [p.size for p in parts])
+    )
+
+
+def weigh_rows(
+    positive: npt.NDArray[np.bool_], scores: Array, weights: FloatArray
+) -> dict[str, Any]:
+    """Return the fields of the ranking of weighted rows.
+
+    Weights need the order of their rows, so this path sorts indices; each thread takes a part.
+    """
+    used = weights > 0
+    if not used.any():
+        raise InputError("sample_weight is zero in every row: at least one must be positive.")
+    chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
+    index = [
+        chosen[0],
+        *_counting.pieces(chosen[1], _counting.shard_count(*(c.size for c in chosen))),
+    ]
+
+    def ordered(rows: npt.NDArray[np.int64]) -> tuple[Array, FloatArray]:
+        values = scores[rows]
+        order = np.argsort(values)
+        return values[order], weights[rows[order]]
+
+    parts = _counting.in_threads([lambda i=rows: ordered(i) for rows in index], scores.size)  # type: ignore[misc]
+    _reject_nan(scores, *(part[0] for part in parts))
+    (ours, our_weights), negatives = parts[0], parts[1:]
+    threshold, edges = _counting.distinct(ours)
+
+    def summed(shard: Array, shard_weights: FloatArray) -> tuple[Array, Array, Array]:
+        cut = _counting.segment_edges(shard, threshold)
+        squared = shard_weights * shard_weights
+        return (
+            _counting.segment_sums(shard_weights, cut),
+            _counting.segment_sums(squared, cut),
+            np.diff(cut),
+        )
+
+    segments = _counting.in_threads([lambda p=part: summed(*p) for part in negatives], scores.size)  # type: ignore[misc]
+    sums, squares, counts = (np.sum(kind, axis=0) for kind in zip(*segments, strict=True))
+    moments = [_counting.mean_and_deviation(*part) for part in parts]
+    return _fields(
+        threshold,
+        _counting.segment_sums(our_weights, edges),
+        sums,
+        squares=_descending(_counting.segment_sums(our_weights * our_weights, edges), squares),
+        rows=_descending(np.diff(edges), counts),
+        moments=_moments(moments, [float(part[1].sum()) for part in negatives]),
+    )
+
+
+def _descending(positives: Array, segments: Array) -> Cells:
+    """Turn ascending positives and segments into the cells of a ranking."""
+    falling = segments[::-1]
+    return Cells(
+        np.ascontiguousarray(positives[::-1]),
+        np.ascontiguousarray(falling[1::2]),
+        np.ascontiguousarray(falling[:-1:2]),
+        falling[-1].item(),
+    )
+
+
+def _fields(threshold: Array, positives: Array, segments: Array, **extra: Any) -> dict[str, Any]:
+    cells = _descending(positives, segments)
+    return {"threshold": np.ascontiguousarray(threshold[::-1]), **cells._asdict(), **extra}
+
+
+def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | None:
+    negatives, weight = (np.nan, np.nan), 0.0
+    for size, part in zip(sizes, parts[1:], strict=True):
+        if size:
+            negatives = _counting.combine_moments(weight, negatives, size, part)
+            weight += size
+    moments = Moments(parts[0], negatives)
+    return None if any(math.isnan(mean) for mean, _ in moments) else moments
+
+
+def _reject_nan(scores: Array, *sorted_parts: Array) -> None:
+    """Sorting puts NaN last, so one look per part is enough."""
+    if scores.dtype.kind == "f" and any(part.size and np.isnan(part[-1]) for part in sorted_parts):
+        _validation.reject_missing(scores, "y_score")

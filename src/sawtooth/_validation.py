@@ -1,0 +1,271 @@
+"""The only place where the caller's arrays are checked.
+
+Everything array-like enters here and leaves as plain one-dimensional NumPy arrays that obey
+the rules; nothing behind this module checks them again. Checks that the sorted data give for
+free (NaN scores sort last) are made by the sorting code, which calls back here for the message.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from .exceptions import InputError
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
+
+_SHOWN_LABELS = 5
+
+
+def as_vector(values: object, name: str) -> Array:
+    """Turn anything array-like into a one-dimensional array, without a copy where possible."""
+    array = _as_array(values, name)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} must be one-dimensional, got shape {array.shape}: "
+            f"pass one column, for example {name}[:, 0] or {name}.ravel()."
+        )
+    return array
+
+
+def _as_array(values: object, name: str) -> Array:
+    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
+        missing = np.ma.getmaskarray(values).ravel()
+        _reject(name, "must not have masked values", missing, "drop or fill those rows first")
+    if isinstance(values, (str, bytes)) or np.isscalar(values) or values is None:
+        raise InputError(f"{name} must be an array of values, got {values!r}.")
+    tensor: Any = values
+    if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):  # torch: leave the graph and device
+        tensor = tensor.detach().cpu()
+    try:
+        if hasattr(tensor, "__array__") or not hasattr(tensor, "__dlpack__"):
+            return np.asarray(tensor)
+        return np.from_dlpack(tensor)
+    except (TypeError, ValueError, BufferError, RuntimeError) as error:
+        raise InputError(
+            f"{name} cannot be read as an array ({error}): "
+            "pass a list, a NumPy array, a column or a tensor of plain numbers."
+        ) from error
+
+
+def as_scores(y_score: object, name: str = "y_score") -> Array:
+    """Return scores in a dtype that sorts natively; integers and float32 stay what they are."""
+    scores = as_vector(y_score, name)
+    kind = scores.dtype.kind
+    if kind == "b":
+        return scores.view(np.uint8)
+    if kind in "iuf":
+        return scores if scores.dtype.isnative else scores.astype(scores.dtype.newbyteorder("="))
+    if kind == "O":
+        try:
+            return scores.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            reject_missing(scores, name)
+            raise InputError(f"{name} must hold numbers ({error}).") from error
+    raise InputError(
+        f"{name} must hold real numbers, got dtype {scores.dtype}: convert it first, "
+        f"for example with {name}.astype(float)."
+    )
+
+
+def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") -> Mask:
+    """Return which rows are positive; the labels must be two at most, and unambiguous."""
+    labels = as_vector(y_true, name)
+    kind = labels.dtype.kind
+    if kind == "b" and isinstance(pos_label, (bool, np.bool_, Integral)) and pos_label in (0, 1):
+        mask: Mask = labels if pos_label else ~labels
+        return mask
+    if kind not in "biufUSOT":
+        raise InputError(
+            f"{name} must hold labels (numbers, booleans or strings), got {labels.dtype}."
+        )
+    textual = kind in "UST" or (kind == "O" and any(isinstance(v, str) for v in labels[:1]))
+    if kind != "O" and textual != isinstance(pos_label, (str, bytes)):
+        _reject_pos_label(labels, pos_label, name)
+    try:
+        positive = np.asarray(labels == pos_label, dtype=np.bool_)
+    except TypeError:  # pandas.NA has no truth value
+        reject_missing(labels, name)
+        raise
+    n_rest = labels.size - int(np.count_nonzero(positive))
+    if n_rest == 0:
+        return positive
+    for negative_label in _negative_labels(labels, positive, pos_label):
+        if int(np.count_nonzero(labels == negative_label)) == n_rest:
+            return positive
+    _reject_labels(labels, pos_label, name, textual)
+
+
+def _negative_labels(labels: Array, positive: Mask, pos_label: object) -> tuple[object, ...]:
+    if isinstance(pos_label, (str, bytes)):
+        other = labels[np.argmin(positive)]
+        # NaN and None are missing, not a class of their own.
+        return (other,) if isinstance(other, (str, bytes)) else ()
+    if pos_label == 1:
+        return (0, -1)
+    if pos_label in (0, -1):
+        return (1,)
+    return (labels[np.argmin(positive)],)
+
+
+def _reject_pos_label(labels: Array, pos_label: object, name: str) -> NoReturn:
+    shown = ", ".join(repr(v) for v in _distinct(labels)[:_SHOWN_LABELS])
+    raise InputError(
+        f"pos_label={pos_label!r} does not fit the labels of {name} ({shown}): "
+        "pass the label of the positive class as pos_label."
+    )
+
+
+def _reject_labels(labels: Array, pos_label: object, name: str, textual: bool) -> NoReturn:
+    reject_missing(labels, name)
+    distinct = _distinct(labels)
+    shown = ", ".join(repr(v) for v in distinct[:_SHOWN_LABELS])
+    if len(distinct) > _SHOWN_LABELS:
+        shown += ", ..."
+    if len(distinct) > 2:
+        allowed = [*[v for v in distinct if v != pos_label][:1], pos_label]
+        bad = np.asarray([v not in allowed for v in labels.tolist()])
+        first = int(np.argmax(bad))
+        raise InputError(
+            f"{name} must have at most two labels, got {len(distinct)} ({shown}); the first row "
+            f"with a third one is {first}: pass {name} == label for one class against the rest."
+        )
+    if textual and not isinstance(pos_label, (str, bytes)):
+        raise InputError(
+            f"{name} holds strings ({shown}) and pos_label is {pos_label!r}: "
+            f"pass the label of the positive class, for example pos_label={distinct[-1]!r}."
+        )
+    if pos_label not in distinct:
+        _reject_pos_label(labels, pos_label, name)
+    raise InputError(
+        f"{name} must have the labels {{0, 1}}, {{-1, 1}} or {{False, True}}, got {shown}: "
+        "pass pos_label= for other labels, or a boolean array."
+    )
+
+
+def _distinct(labels: Array) -> list[Any]:
+    """Distinct labels in order of appearance; only error messages need them."""
+    return list(dict.fromkeys(labels.tolist()))
+
+
+def reject_missing(values: Array, name: str) -> None:
+    """Raise if any value is NaN, None or another marker of a missing value."""
+    if values.dtype.kind == "O":
+        missing = np.asarray([_is_missing(v) for v in values.tolist()], dtype=np.bool_)
+    elif values.dtype.kind == "f":
+        missing = np.isnan(values)
+    else:
+        return
+    if missing.any():
+        _reject(name, "must not be missing (NaN or None)", missing, "drop or fill those rows first")
+
+
+def _is_missing(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA
+        return True
+
+
+def _reject(name: str, rule: str, bad: Mask, remedy: str) -> NoReturn:
+    count = int(np.count_nonzero(bad))
+    rows = "row" if count == 1 else "rows"
+    raise InputError(
+        f"{name} {rule}: {count} bad {rows} of {bad.size}, the first at position "
+        f"{int(np.argmax(bad))}: {remedy}."
+    )
+
+
+def as_weights(sample_weight: object, name: str = "sample_weight") -> FloatArray:
+    """Return finite, non-negative float64 weights."""
+    weights = as_vector(sample_weight, name)
+    if weights.dtype.kind not in "biuf":
+        try:
+            weights = weights.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            reject_missing(weights, name)
+            raise InputError(f"{name} must hold numbers ({error}).") from error
+    weights = weights.astype(np.float64, copy=False)
+    good = np.isfinite(weights) & (weights >= 0)
+    if not good.all():
+        _reject(name, "must be finite and not negative", ~good, "correct or drop those rows")
+    return weights
+
+
+def require_same_length(**arrays: Array) -> None:
+    """Raise unless all arrays have one length, above zero."""
+    sizes = {name: array.shape[0] for name, array in arrays.items()}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise InputError(f"the arrays must have one value per row each, but {told} rows.")
+    if 0 in sizes.values():
+        raise InputError(f"{' and '.join(sizes)} must have at least one row, got none.")
+
+
+def as_fraction(value: object, name: str, *, open_ends: bool = True) -> float:
+    """Return a number between 0 and 1, the ends excluded unless `open_ends` is false."""
+    number = as_number(value, name)
+    inside = 0.0 < number < 1.0 if open_ends else 0.0 <= number <= 1.0
+    if not inside:
+        ends = "strictly between 0 and 1" if open_ends else "between 0 and 1"
+        raise InputError(f"{name} must be {ends}, got {value!r}.")
+    return number
+
+
+def as_number(value: object, name: str) -> float:
+    """Return a real number that is not NaN."""
+    if not isinstance(value, (Real, np.number, np.bool_)) or value != value:
+        raise InputError(f"{name} must be a number, got {value!r}.")
+    return float(value)
+
+
+def as_count(value: object, name: str, *, minimum: int = 0) -> int:
+    """Return a whole number of at least `minimum`."""
+    whole = isinstance(value, (Integral, np.integer)) or (
+        isinstance(value, (float, np.floating)) and float(value).is_integer()
+    )
+    if not whole or isinstance(value, bool) or int(value) < minimum:  # type: ignore[call-overload]
+        raise InputError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def as_range(value: object, name: str) -> tuple[float, float]:
+    """Return a pair (a, b) with 0 <= a < b <= 1."""
+    try:
+        low, high = value  # type: ignore[misc]
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a pair such as (0.0, 1.0), got {value!r}.") from None
+    low, high = as_number(low, f"{name}[0]"), as_number(high, f"{name}[1]")
+    if not 0.0 <= low < high <= 1.0:
+        raise InputError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}).")
+    return low, high
+
+
+def as_choice(value: object, name: str, choices: object) -> str:
+    """Return `value` if it is one of the choices; suggest the nearest name otherwise."""
+    options = list(choices)  # type: ignore[call-overload]
+    if value in options:
+        return str(value)
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(value), options, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InputError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.{hint}")
+
+
+def as_generator(rng: object) -> np.random.Generator:
+    """Turn None, a seed or a Generator into a Generator, once, at the boundary."""
+    if isinstance(rng, np.random.Generator):
+        return rng
+    if rng is None or (
+        isinstance(rng, (Integral, np.integer)) and not isinstance(rng, bool) and int(rng) >= 0
+    ):
+        return np.random.default_rng(None if rng is None else int(rng))
+    if isinstance(rng, np.random.SeedSequence):
+        return np.random.default_rng(rng)
+    raise InputError(f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}.")

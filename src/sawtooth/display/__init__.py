@@ -1,0 +1,1 @@
+"""What people look at: matplotlib figures and, later, the report."""

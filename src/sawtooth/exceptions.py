@@ -1,0 +1,42 @@
+"""Errors and warnings.
+
+::
+
+    Exception
+    └── SawtoothError
+        └── InputError (also ValueError)   an argument breaks a rule; the message says the remedy
+            └── UndefinedMetricError       the quantity does not exist on this data
+    UserWarning
+    └── SawtoothWarning
+        ├── UndefinedMetricWarning         one class is empty: the value is a convention
+        ├── DirectionWarning               the scorer is worse than chance; nothing was flipped
+        └── ReliabilityWarning             the method is weak on data like this
+"""
+
+
+class SawtoothError(Exception):
+    """Base of every error raised on purpose by this library."""
+
+
+class InputError(SawtoothError, ValueError):
+    """An argument breaks a rule. The message names the argument, the rule and the remedy."""
+
+
+class UndefinedMetricError(InputError):
+    """The quantity asked for does not exist on this data, for example with no positives."""
+
+
+class SawtoothWarning(UserWarning):
+    """Base of every warning given by this library."""
+
+
+class UndefinedMetricWarning(SawtoothWarning):
+    """One class is empty, so the value returned is a convention and not an estimate."""
+
+
+class DirectionWarning(SawtoothWarning):
+    """The scorer ranks positives below negatives more often than chance explains."""
+
+
+class ReliabilityWarning(SawtoothWarning):
+    """A method is used where it is known to be weak, for example on very few positives."""

@@ -1,0 +1,75 @@
+"""What all tests share: no skips where everything must run, repeatable Hypothesis, a browser."""
+
+import os
+import shutil
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Plots are drawn to files, never to a screen.
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+# Repeatable by default; HYPOTHESIS_PROFILE=explore looks for new examples. No deadline: tests share
+# their cores with other tests, so the time of one example says nothing.
+settings.register_profile("repeatable", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+
+REQUIRE_ALL = os.environ.get("SAWTOOTH_REQUIRE_ALL", "") not in ("", "0")
+
+# The same names, in the same order, as in scripts/install_chromium.sh.
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+class SkipsAreFailures:
+    """Turns every skip into a failure; an expected failure (xfail) stays what it is.
+
+    A plugin of its own, because hooks written in this file would not see the doctests in src.
+    """
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if report.skipped and not hasattr(report, "wasxfail"):
+            report.outcome = "failed"
+            report.longrepr = _explain(report.longrepr)
+        return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if report.skipped:
+            report.outcome = "failed"
+            report.longrepr = _explain(report.longrepr)
+        return report
+
+
+def _explain(skip: object) -> str:
+    reason = skip[2] if isinstance(skip, tuple) else skip
+    return f"SAWTOOTH_REQUIRE_ALL is set, so a skip is a failure. {reason}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if REQUIRE_ALL:
+        config.pluginmanager.register(SkipsAreFailures(), "sawtooth-skips-are-failures")
+
+
+def pytest_report_header() -> str:
+    return f"sawtooth: a skipped test is {'a failure' if REQUIRE_ALL else 'skipped'}"
+
+
+@pytest.fixture(scope="session")
+def chromium_path() -> Path:
+    """The browser for tests that look at a page: SAWTOOTH_CHROMIUM, else the system's own."""
+    chosen = os.environ.get("SAWTOOTH_CHROMIUM")
+    names = (chosen,) if chosen else CHROMIUM_NAMES
+    for name in names:
+        if found := shutil.which(name):
+            return Path(found)
+    pytest.skip("no chromium: run scripts/install_chromium.sh or set SAWTOOTH_CHROMIUM")

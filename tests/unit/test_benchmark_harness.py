@@ -1,0 +1,59 @@
+"""The harness: budgets are judged the right way round, and wrong answers are not timed."""
+
+import pytest
+
+from benchmarks import harness
+from benchmarks.harness import Budget, Outcome, Race, lines, run
+
+
+@pytest.mark.parametrize(
+    ("budget", "own", "holds", "says"),
+    [
+        (Budget(peer="sort", at_most=2), 1.9, True, "at most 2x sort"),
+        (Budget(peer="sort", at_most=2), 2.1, False, "at most 2x sort"),
+        (Budget(peer="sort", at_most=1 / 20), 0.04, True, "at least 20x faster than sort"),
+        (Budget(peer="sort", at_most=1 / 20), 0.06, False, "at least 20x faster than sort"),
+        (Budget(at_most=300e-6), 299e-6, True, "at most 300 us"),
+        (Budget(at_most=300e-6), 301e-6, False, "at most 300 us"),
+    ],
+)
+def test_budgets(budget, own, holds, says):
+    assert budget.holds({"own": own, "sort": 1.0}, "own") is holds
+    assert budget.describe() == says
+
+
+def test_every_job_is_measured_as_often_as_the_others_and_in_turns(monkeypatch):
+    monkeypatch.setattr(harness, "SHORTEST_MEASUREMENT", 0.0)
+    called = []
+    jobs = {name: lambda name=name: called.append(name) for name in ("own", "peer")}
+    outcome = run(Race(title="", jobs=jobs, repeats=3))
+    warm_up = ["own", "peer"] * 2  # once for the answers, once to see how long a call takes
+    assert called == warm_up + ["own", "peer"] * 3
+    assert outcome.subject == "own"
+    assert all(0 <= seconds < float("inf") for seconds in outcome.seconds.values())
+
+
+def test_jobs_that_disagree_are_not_timed():
+    def agree(returned):
+        assert returned["own"] == returned["peer"]
+
+    race = Race(title="", jobs={"own": lambda: 1, "peer": lambda: 2}, repeats=1, check=agree)
+    with pytest.raises(AssertionError):
+        run(race)
+
+
+def test_the_table_shows_ratios_and_verdicts():
+    budgets = (Budget(peer="sort", at_most=2), Budget(peer="other", at_most=1 / 20))
+    race = Race(
+        title="10 rows",
+        jobs=dict.fromkeys(("own", "sort", "other"), list),
+        repeats=1,
+        budgets=budgets,
+    )
+    outcome = Outcome(race=race, seconds={"own": 0.003, "sort": 0.002, "other": 0.03})
+    header, row = lines([outcome])
+    assert header.split() == ["own", "sort", "ratio", "other", "ratio", "budgets"]
+    assert "3 ms" in row
+    assert "1.50x" in row
+    assert "10.0x faster" in row
+    assert "holds: at most 2x sort; MISSED: at least 20x faster than other" in row

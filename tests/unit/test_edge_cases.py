@@ -1,0 +1,225 @@
+"""The policy for edge cases, one test per row of its table, and every accepted kind of input."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+
+import sawtooth as saw
+from sawtooth.exceptions import InputError, UndefinedMetricWarning
+
+Y = [1, 0, 1, 0, 0]
+S = [0.9, 0.8, 0.7, 0.3, 0.1]
+REFERENCE = saw.rank(Y, S)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        # NaN score
+        (([1, 0, 1], [0.1, np.nan, np.nan]), ("y_score", "2 bad rows of 3", "position 1")),
+        (([1, 0, 1], [0.1, 0.2, None]), ("y_score", "position 2")),
+        (([1, 0, 1], pd.Series([0.1, None, 0.3], dtype="Float64")), ("y_score", "position 1")),
+        # NaN label
+        (([1.0, np.nan, 0.0], [1, 2, 3]), ("y_true", "1 bad row of 3", "position 1")),
+        ((["a", None, "b"], [1, 2, 3], "a"), ("y_true", "position 1")),
+        ((pd.Series([1, None, 0], dtype="Int64"), [1, 2, 3]), ("y_true", "position 1")),
+        # more than two labels
+        (([0, 1, 2], [1, 2, 3]), ("y_true", "at most two labels", "0, 1, 2", "is 2")),
+        (([0, 1, -1], [1, 2, 3]), ("y_true", "at most two labels")),
+        ((["a", "b", "c"], [1, 2, 3], "a"), ("y_true", "at most two labels")),
+        # other labels
+        (([0, 2], [1, 2]), ("pos_label=1", "0, 2")),
+        (([1, 2], [1, 2]), ("y_true", "{0, 1}", "got 1, 2")),
+        (([0.5, 1.0], [1, 2]), ("y_true", "0.5")),
+        ((["yes", "no"], [1, 2]), ("y_true", "pos_label")),
+        ((["yes", "no"], [1, 2], "maybe"), ("pos_label='maybe'", "'yes', 'no'")),
+        (([0, 1], [1, 2], "1"), ("pos_label='1'",)),
+        # length mismatch and empty input
+        (([1, 0, 1], [1, 2]), ("y_true has 3", "y_score has 2")),
+        (([], []), ("at least one row",)),
+        # shapes and types
+        (([[1, 0]], [[1, 2]]), ("y_true", "one-dimensional", "(1, 2)")),
+        (([1, 0], ["a", "b"]), ("y_score", "numbers")),
+        (([1, 0], [1j, 2]), ("y_score", "real numbers")),
+        ((None, [1, 2]), ("y_true", "array")),
+        (("10", [1, 2]), ("y_true", "array")),
+        ((np.ma.array([1, 0], mask=[0, 1]), [1, 2]), ("y_true", "masked", "position 1")),
+        (([1, [0, 1]], [1, 2]), ("y_true", "cannot be read")),
+        ((np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), [1, 2]), ("y_true", "labels")),
+    ],
+)
+def test_bad_input_is_named(arguments, words):
+    y, s, *label = arguments
+    with pytest.raises(InputError) as caught:
+        saw.rank(y, s, **({"pos_label": label[0]} if label else {}))
+    for word in words:
+        assert word in str(caught.value)
+    assert isinstance(caught.value, ValueError)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        ([1, -1, 1, 1, 1], ("sample_weight", "not negative", "position 1")),
+        ([1, np.nan, 1, 1, 1], ("sample_weight", "finite")),
+        ([1, 1, 1, 1, np.inf], ("sample_weight", "position 4")),
+        ([1, 1], ("sample_weight has 2",)),
+        ([0, 0, 0, 0, 0], ("sample_weight is zero",)),
+        (["a"] * 5, ("sample_weight", "numbers")),
+    ],
+)
+def test_bad_weights_are_named(weights, words):
+    with pytest.raises(InputError) as caught:
+        saw.rank(Y, S, sample_weight=weights)
+    for word in words:
+        assert word in str(caught.value)
+
+
+def test_infinite_scores_are_allowed():
+    ranking = saw.rank([0, 1, 1, 0], [-np.inf, np.inf, 0.5, 0.4])
+    assert saw.aucpr(ranking) == 1.0
+
+
+def test_no_positives():
+    ranking = saw.rank([0, 0], [1, 2])
+    for metric in (saw.aucpr, saw.aucnpr, saw.auprg):
+        with pytest.warns(UndefinedMetricWarning, match="no positives"):
+            assert metric(ranking) == 0.0
+    assert saw.minimum_aucpr(ranking.prevalence) == 0.0
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(saw.auroc(ranking))
+    with pytest.warns(UndefinedMetricWarning):
+        assert saw.tie_bounds(ranking).high == 0.0
+    assert len(ranking) == 0
+    assert ranking.below == 2
+
+
+def test_no_negatives():
+    ranking = saw.rank([1, 1], [1, 2])
+    for metric in (saw.aucpr, saw.aucnpr, saw.auprg):
+        with pytest.warns(UndefinedMetricWarning, match="no negatives"):
+            assert metric(ranking) == 1.0
+    assert saw.minimum_aucpr(ranking.prevalence) == 1.0
+    with pytest.warns(UndefinedMetricWarning):
+        assert np.isnan(saw.auroc(ranking))
+    with pytest.warns(UndefinedMetricWarning):
+        assert saw.aucpr(ranking, recall=(0.25, 0.5)) == 0.25
+
+
+def test_all_scores_equal():
+    ranking = saw.rank(Y, [3.0] * 5)
+    assert saw.aucpr(ranking) == pytest.approx(0.4)
+    assert saw.auroc(ranking) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "label"),
+    [
+        ([1, -1, 1, -1, -1], 1),
+        ([True, False, True, False, False], 1),
+        ([True, False, True, False, False], True),
+        ([False, True, False, True, True], False),
+        ([1.0, 0.0, 1.0, 0.0, 0.0], 1),
+        ([0, 1, 0, 1, 1], 0),
+        ([2, 1, 2, 1, 1], 2),
+        (["spam", "ham", "spam", "ham", "ham"], "spam"),
+        (np.array(["spam", "ham", "spam", "ham", "ham"], dtype=object), "spam"),
+        (np.array([b"y", b"n", b"y", b"n", b"n"]), b"y"),
+        (pd.Series(["y", "n", "y", "n", "n"], dtype="string"), "y"),
+        (pd.Series(["y", "n", "y", "n", "n"], dtype="category"), "y"),
+        (pd.Series([1, 0, 1, 0, 0], dtype="Int64"), 1),
+        (pd.Series([True, False, True, False, False], dtype="boolean"), 1),
+        (pl.Series(["y", "n", "y", "n", "n"]), "y"),
+        (pl.Series([True, False, True, False, False]), 1),
+        (pa.array(["y", "n", "y", "n", "n"]), "y"),
+        (pa.array([True, False, True, False, False]), 1),
+        (torch.tensor([1, 0, 1, 0, 0]), 1),
+        (torch.tensor([True, False, True, False, False]), 1),
+    ],
+)
+def test_labels_that_are_accepted(labels, label):
+    assert saw.rank(labels, S, pos_label=label) == REFERENCE
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        S,
+        tuple(S),
+        np.array(S)[::1],
+        np.array([*S, *S])[:5],
+        np.array(S, dtype=">f8"),
+        pd.Series(S, index=[9, 8, 7, 6, 5]),
+        pd.Series(S, dtype="Float64"),
+        pd.Series(S, dtype="double[pyarrow]"),
+        pl.Series(S),
+        pa.array(S),
+        pa.chunked_array([S[:2], S[2:]]),
+        torch.tensor(S, dtype=torch.float64),
+        torch.tensor(S, dtype=torch.float64, requires_grad=True),
+        np.array(S, dtype=object),
+    ],
+    ids=lambda s: f"{type(s).__module__}.{type(s).__name__}",
+)
+def test_scores_that_are_accepted(scores):
+    assert saw.rank(Y, scores) == REFERENCE
+
+
+def test_dlpack_alone_is_enough():
+    class OnlyDlpack:
+        def __init__(self, array):
+            self._array = array
+
+        def __dlpack__(self, **arguments):
+            return self._array.__dlpack__(**arguments)
+
+        def __dlpack_device__(self):
+            return self._array.__dlpack_device__()
+
+    assert saw.rank(Y, OnlyDlpack(np.array(S))) == REFERENCE
+
+
+def test_boolean_and_integer_scores():
+    ranking = saw.rank(Y, [True, True, True, False, False])
+    assert ranking.tied.tolist() == [1]
+    assert saw.rank(Y, np.array([9, 8, 7, 3, 1], dtype=np.int8)).threshold.dtype == np.int8
+
+
+def test_zero_weights_drop_rows():
+    kept = saw.rank(Y[:4], S[:4], sample_weight=[1, 1, 1, 1])
+    assert saw.rank(Y, S, sample_weight=[1, 1, 1, 1, 0]) == kept
+
+
+def test_read_only_and_strided_inputs_are_left_alone():
+    wide = np.zeros((5, 2))
+    wide[:, 0] = S
+    column = wide[:, 0]
+    column.flags.writeable = False
+    assert saw.rank(np.array(Y), column) == REFERENCE
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda r: saw.aucpr(r, "average"), ("estimator", "Did you mean 'average_precision'")),
+        (lambda r: saw.aucpr(r, recall=(0.5, 0.2)), ("recall", "low < high")),
+        (lambda r: saw.aucpr(r, recall=0.5), ("recall", "pair")),
+        (lambda r: r.coarsen(0), ("max_rows", "at least 1")),
+        (lambda r: r.coarsen(2.5), ("max_rows", "whole number")),
+        (lambda r: r.at_prevalence("x"), ("prevalence", "number")),
+        (lambda r: r.at_prevalence(1e-120), ("prevalence", "at least")),
+        (lambda r: saw.minimum_average_precision(-1, 2), ("n_pos", "not negative")),
+        (lambda r: saw.random_average_precision(0.5, 0.5), ("above 1",)),
+        (lambda r: saw.auroc(r, (0, 2)), ("false_positive_rate",)),
+        (lambda r: saw.minimum_pr_curve(0), ("prevalence", "strictly")),
+        (lambda r: saw.pr_curve(r).thin(0), ("tolerance", "strictly")),
+    ],
+)
+def test_other_arguments_are_named(call, words):
+    with pytest.raises(InputError) as caught:
+        call(REFERENCE)
+    for word in words:
+        assert word in str(caught.value)

@@ -1,0 +1,43 @@
+"""The package as a whole: what importing it costs, and what it promises."""
+
+import subprocess
+import sys
+
+import sawtooth as saw
+
+OPTIONAL = (
+    "click", "dask", "distributed", "jinja2", "matplotlib", "opendp", "pandas", "plotly", "polars",
+    "pyarrow", "pyspark", "rich", "sklearn", "torch",
+)  # fmt: skip
+SLOW = ("scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.interpolate")
+
+
+def modules_after(statement: str) -> set[str]:
+    code = f"{statement}\nimport sys\nprint('\\n'.join(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_import_pulls_in_no_optional_or_slow_module():
+    loaded = modules_after("import sawtooth")
+    assert "sawtooth.ranking" in loaded
+    assert not loaded & set(OPTIONAL)
+    assert not loaded & set(SLOW)
+
+
+def test_a_first_answer_needs_numpy_and_scipy_only():
+    loaded = modules_after(
+        "import sawtooth as saw\n"
+        "r = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])\n"
+        "[saw.aucpr(r, e) for e in saw.ESTIMATORS]; saw.aucnpr(r); saw.auroc(r); saw.pr_curve(r)"
+    )
+    assert not loaded & set(OPTIONAL)
+    assert "scipy.stats" not in loaded
+
+
+def test_every_public_name_exists_and_is_documented():
+    assert saw.__all__ == sorted(saw.__all__)
+    for name in saw.__all__:
+        value = getattr(saw, name)
+        if callable(value):
+            assert value.__doc__, name

@@ -1,0 +1,279 @@
+"""The table of counts: against loops and fractions, and its own operations."""
+
+import json
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.exceptions import DirectionWarning, InputError
+from tests import naive
+from tests.datasets import random_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+
+def assert_same_table(ranking, y, s, w):
+    rows, below = naive.table(y.tolist(), s.tolist(), w)
+    np.testing.assert_array_equal(ranking.threshold, [row[0] for row in rows])
+    for name, column in (("positives", 1), ("tied", 2), ("above", 3)):
+        # Weights are eighths, so float sums of them are exact.
+        np.testing.assert_array_equal(getattr(ranking, name), [float(row[column]) for row in rows])
+    assert ranking.below == float(below)
+
+
+@pytest.mark.parametrize("weights", ["none", "real", "whole", "some_zero"])
+def test_counts_agree_with_the_naive_table(weights):
+    rng = np.random.default_rng(20240101)
+    for _ in range(1000):
+        y, s, w = random_data(rng, weights=weights)
+        ranking = saw.rank(y, s, sample_weight=w)
+        assert_same_table(ranking, y, s, w)
+        if weights == "none":
+            assert ranking.positives.dtype == ranking.tied.dtype == np.int64
+            assert ranking.squares is None
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_threads_and_shards_change_nothing(prevalence, weighted, monkeypatch):
+    rng = np.random.default_rng(3)
+    size = 300_000
+    y = rng.random(size) < prevalence
+    s = np.round(rng.normal(size=size) + y, 3)
+    w = rng.integers(1, 9, size) / 8 if weighted else None
+    threaded = saw.rank(y, s, sample_weight=w)
+    monkeypatch.setattr("sawtooth._counting.available_cores", lambda: 1)
+    monkeypatch.setattr("sawtooth._counting._THREADING_PAYS", 10**9)
+    plain = saw.rank(y, s, sample_weight=w)
+    assert threaded == plain
+    np.testing.assert_allclose(threaded.moments, plain.moments, rtol=1e-12)
+
+
+def test_squares_and_rows_of_weighted_cells():
+    y = np.array([0, 1, 1, 0, 0, 1])
+    s = np.array([9.0, 8, 8, 8, 7, 6])
+    w = np.array([2.0, 1, 3, 0.5, 4, 1])
+    ranking = saw.rank(y, s, sample_weight=w)
+    np.testing.assert_array_equal(ranking.squares.positives, [10, 1])
+    np.testing.assert_array_equal(ranking.squares.tied, [0.25, 0])
+    np.testing.assert_array_equal(ranking.squares.above, [4, 16])
+    assert ranking.squares.below == 0
+    np.testing.assert_array_equal(ranking.rows.positives, [2, 1])
+    np.testing.assert_array_equal(ranking.rows.above, [1, 1])
+    assert ranking.effective_sizes == (25 / 11, 6.5**2 / 20.25)
+
+
+def test_moments_match_numpy():
+    rng = np.random.default_rng(8)
+    y = rng.random(5000) < 0.3
+    s = 1e6 + rng.normal(size=5000)
+    w = rng.random(5000)
+    plain, weighted = saw.rank(y, s).moments, saw.rank(y, s, sample_weight=w).moments
+    for moments, weights in ((plain, np.ones(5000)), (weighted, w)):
+        for (mean, squares), mask in zip(moments, (y, ~y), strict=True):
+            expected = np.average(s[mask], weights=weights[mask])
+            assert mean == pytest.approx(expected, rel=1e-14)
+            # The shift by the median leaves relative errors of a few eps times 1e6 in the scores.
+            assert squares == pytest.approx(
+                np.sum(weights[mask] * (s[mask] - expected) ** 2), rel=1e-9
+            )
+
+
+def test_infinite_scores_rank_at_the_ends_and_have_no_moments():
+    ranking = saw.rank([1, 0, 1, 0], [np.inf, 1.0, 0.0, -np.inf])
+    np.testing.assert_array_equal(ranking.threshold, [np.inf, 0.0])
+    assert ranking.moments is None
+    assert ranking.below == 1
+
+
+def test_integers_are_ranked_as_integers():
+    big = 2**53
+    ranking = saw.rank([1, 0, 1], [big + 1, big, big - 1])
+    np.testing.assert_array_equal(ranking.threshold, [big + 1, big - 1])
+    assert ranking.threshold.dtype.kind == "i"
+    np.testing.assert_array_equal(ranking.tied, [0, 0])
+    top = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
+    assert saw.rank([1, 0], top).tied.tolist() == [0]
+
+
+def test_float32_stays_float32():
+    ranking = saw.rank([1, 0, 1], np.array([0.5, 0.25, 0.1], dtype=np.float32))
+    assert ranking.threshold.dtype == np.float32
+
+
+def test_arrays_are_read_only_and_inputs_untouched():
+    y, s = np.array([1, 0, 1, 0]), np.array([0.1, 0.4, 0.3, 0.2])
+    before = y.copy(), s.copy()
+    ranking = saw.rank(y, s)
+    np.testing.assert_array_equal(y, before[0])
+    np.testing.assert_array_equal(s, before[1])
+    for array in (ranking.threshold, ranking.positives, ranking.tp, ranking.fp):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
+    with pytest.raises(AttributeError):
+        ranking.below = 3
+
+
+def test_repr_is_one_line_with_the_share_of_tied_rows():
+    text = repr(saw.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.3, 0.1]))
+    assert text == "Ranking(n_pos=2, n_neg=3, prevalence=0.4, thresholds=2, tied=40 %)"
+    assert "weighted" in repr(saw.rank([1, 0], [2, 1], sample_weight=[0.5, 2]))
+
+
+def on_thresholds(thresholds, y, s, w):
+    """Count a part of the data on given thresholds, the slow way."""
+    fields = {"positives": [], "tied": [], "above": []}
+    w = np.ones(len(y)) if w is None else w
+    ceiling = np.inf
+    for t in thresholds:
+        fields["positives"].append(w[(y == 1) & (s == t)].sum())
+        fields["tied"].append(w[(y == 0) & (s == t)].sum())
+        fields["above"].append(w[(y == 0) & (s > t) & (s < ceiling)].sum())
+        ceiling = t
+    below = float(w[(y == 0) & (s < ceiling)].sum())
+    return saw.Ranking(
+        threshold=np.asarray(thresholds), **{k: np.array(v) for k, v in fields.items()}, below=below
+    )
+
+
+def test_shards_add_up_to_the_whole():
+    rng = np.random.default_rng(5)
+    for _ in range(200):
+        y, s, _ = random_data(rng)
+        whole = saw.rank(y, s)
+        part = rng.integers(0, 3, len(y))
+        shards = [
+            on_thresholds(whole.threshold, y[part == k], s[part == k], None) for k in range(3)
+        ]
+        total = shards[0] + shards[1] + shards[2]
+        assert total == whole
+        for estimator in ("average_precision", "interpolated_mean", "interpolated_convex"):
+            assert saw.aucpr(total, estimator) == pytest.approx(
+                saw.aucpr(whole, estimator), rel=1e-14
+            )
+
+
+def test_adding_combines_weights_and_moments():
+    rng = np.random.default_rng(6)
+    y, s, w = rng.random(60) < 0.5, rng.integers(0, 4, 60).astype(float), rng.integers(1, 9, 60) / 8
+    y[:8], s[:8] = True, np.tile(np.arange(4.0), 2)  # both halves have all thresholds
+    order = np.r_[0:4, 8:34], np.r_[4:8, 34:60]
+    halves = [saw.rank(y[i], s[i], sample_weight=w[i]) for i in order]
+    whole = saw.rank(y, s, sample_weight=w)
+    total = halves[0] + halves[1]
+    assert total == whole
+    np.testing.assert_allclose(total.moments, whole.moments, rtol=1e-13)
+    mixed = saw.rank(y[order[0]], s[order[0]]) + halves[1]
+    assert mixed.squares.below == saw.rank(y[order[0]], s[order[0]]).below + halves[1].squares.below
+
+
+def test_adding_different_thresholds_is_an_error():
+    with pytest.raises(InputError, match="same thresholds"):
+        saw.rank([1, 0], [2, 1]) + saw.rank([1, 0], [3, 1])
+    with pytest.raises(TypeError):
+        saw.rank([1, 0], [2, 1]) + 1
+
+
+@pytest.mark.parametrize("weights", ["none", "real"])
+def test_dictionaries_survive_json(weights):
+    rng = np.random.default_rng(7)
+    for _ in range(50):
+        y, s, w = random_data(rng, weights=weights)
+        if w is None:
+            s[np.argmax(s)] = np.inf
+        ranking = saw.rank(y, s, sample_weight=w)
+        again = saw.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict(), allow_nan=False)))
+        assert again == ranking
+        assert again.moments == ranking.moments
+        assert again.threshold.dtype == ranking.threshold.dtype
+    with pytest.raises(InputError, match="not a ranking"):
+        saw.Ranking.from_dict({"threshold": []})
+
+
+def test_pickle_round_trip():
+    ranking = saw.rank([1, 0, 1], [3, 2, 1], sample_weight=[1, 2, 3])
+    again = pickle.loads(pickle.dumps(ranking))
+    assert again == ranking
+
+
+@pytest.mark.parametrize("weights", ["none", "real"])
+def test_coarsen_keeps_points_of_the_full_curve(weights):
+    rng = np.random.default_rng(9)
+    for _ in range(200):
+        y, s, w = random_data(rng, weights=weights)
+        ranking = saw.rank(y, s, sample_weight=w)
+        limit = int(rng.integers(1, len(ranking) + 1))
+        coarse = ranking.coarsen(limit)
+        assert len(coarse) <= limit
+        kept = np.isin(ranking.threshold, coarse.threshold)
+        np.testing.assert_array_equal(coarse.threshold, ranking.threshold[kept])
+        np.testing.assert_allclose(coarse.tp, ranking.tp[kept], rtol=1e-14)
+        np.testing.assert_allclose(coarse.fp, ranking.fp[kept], rtol=1e-14)
+        assert coarse.below == ranking.below
+        assert coarse.above[0] == ranking.above[0]
+        if w is not None:
+            np.testing.assert_allclose(coarse.effective_sizes, ranking.effective_sizes, rtol=1e-13)
+
+
+def test_coarsen_of_a_perfect_ranking_is_even():
+    coarse = saw.rank(np.arange(100) >= 60, np.arange(100)).coarsen(4)
+    assert coarse.positives.tolist() == [10, 10, 10, 10]
+
+
+def test_at_prevalence_reweights_negatives_only():
+    ranking = saw.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])
+    other = ranking.at_prevalence(0.01)
+    assert other.prevalence == pytest.approx(0.01, rel=1e-15)
+    assert other.n_pos == ranking.n_pos
+    np.testing.assert_array_equal(other.tp, ranking.tp)
+    np.testing.assert_allclose(other.fp / other.n_neg, ranking.fp / ranking.n_neg, rtol=1e-15)
+    np.testing.assert_allclose(other.effective_sizes, (2, 3), rtol=1e-15)
+    back = other.at_prevalence(ranking.prevalence)
+    np.testing.assert_allclose(back.fp, ranking.fp, rtol=1e-15)
+    with pytest.raises(InputError, match="strictly between 0 and 1"):
+        ranking.at_prevalence(1.0)
+    with pytest.raises(InputError, match="one class is empty"):
+        saw.rank([1, 1], [1, 2]).at_prevalence(0.5)
+
+
+def test_a_table_that_breaks_the_rules_is_refused():
+    good = {
+        "threshold": [2.0, 1.0],
+        "positives": [1, 1],
+        "tied": [0, 0],
+        "above": [0, 0],
+        "below": 1,
+    }
+    for change, message in (
+        ({"threshold": [1.0, 2.0]}, "descending"),
+        ({"threshold": [2.0, np.nan]}, "descending"),
+        ({"positives": [1]}, "one value per threshold"),
+        ({"tied": [0, -1]}, "negative"),
+        ({"below": np.nan}, "negative or NaN"),
+    ):
+        with pytest.raises(InputError, match=message):
+            saw.Ranking(
+                **{k: np.array(v) if k != "below" else v for k, v in (good | change).items()}
+            )
+
+
+def test_a_scorer_worse_than_random_warns_and_is_not_flipped():
+    rng = np.random.default_rng(10)
+    y = rng.random(200) < 0.3
+    s = rng.normal(size=200) - y
+    with pytest.warns(DirectionWarning, match="pass -y_score"):
+        ranking = saw.rank(y, s)
+    assert saw.auroc(ranking) < 0.5
+
+
+def test_chance_alone_rarely_warns():
+    """One-sided 5 %: of 400 random scorers, 20 warn on average; 2 and 45 are 4 and 5 sigma away."""
+    rng = np.random.default_rng(11)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(400):
+            saw.rank(rng.random(100) < 0.3, rng.normal(size=100))
+    assert 2 <= len(caught) <= 45
