@@ -1,0 +1,175 @@
+"""Certificates: tests and bounds that hold at a threshold chosen on the same data.
+
+The precision observed at a threshold that was chosen on the same data is optimistic. Here the
+choice is part of the procedure, and the promise covers it: *the certified threshold misses its
+target with probability at most delta*, for independent rows of any one law, ties included.
+
+**Minimum precision.** Write ``q(A)`` for the true precision of an upper set of scores ``A``
+(``score > t`` or ``score >= t``), and call ``A`` good if ``q(A) >= p``. A rank ``k`` is fixed
+beforehand from ``p``, ``delta`` and the number of rows alone. Testing begins at the set
+``A0 = {score > s}``, with ``s`` the ``(k+1)``-th highest score, and goes down through every
+distinct score. A set with ``TP`` positives among ``j`` rows passes if
+``P(Binomial(j, p) >= TP) <= delta``; the first failure ends the sequence. Every set before it is
+certified, and so is every set between two of them, which has the counts of the larger one; sets
+smaller than ``A0`` are not.
+
+*Proof.* (1) Given ``s`` and the number ``j`` of rows in ``A0``, those rows are independent draws
+from ``A0``, so ``TP ~ Binomial(j, q(A0))``. If ``A0`` is bad it passes with probability at most
+``delta``. (2) If ``A0`` is good, let ``V`` be the smallest upper set containing ``A0`` at which
+bad sets begin: the intersection of the bad sets that contain it. Then ``q(V) <= p``, and as no
+row lies between ``V`` and bad sets close enough to it, certifying any bad set needs ``TP(V)`` to
+pass. Let ``G`` be the smallest of the run of good sets that ``A0`` belongs to. That run is entered
+exactly if ``#G <= k < #V`` (the case ``A0 = V`` is (1) again). Given ``#V = v`` the rows of ``V``
+are independent draws from it, and since ``q(G) >= p >= q(V)``, ``TP(V)`` grows stochastically with
+``#G``; so ``#G <= k`` can only lower it, and
+``P(TP(V) passes | #V = v, #G <= k) <= P(Binomial(v, q(V)) passes) <= delta``. (3) The runs are
+disjoint events, so their probabilities add up to at most ``delta``. The precision need not be
+monotone in the threshold; it may cross ``p`` any countable number of times.
+
+*Two sequences.* One start has to choose: low enough that no early false positive ends it, or high
+enough to reach a few good rows at the very top. So where the two differ there are two sequences,
+the main one at four fifths of delta and an early one at the rest (:func:`sequences`); what either
+certifies is certified, and their errors add up to delta.
+
+**Minimum recall.** The recall at the ``k``-th highest positive has a Beta(k, n-k+1) law, or is
+larger if scores are tied. The smallest ``k`` with ``P(Beta(k, n-k+1) < r) <= delta`` depends on
+``n``, ``r`` and ``delta`` only, so nothing was chosen on the data.
+
+**Bounds at all thresholds at once.** For what goes with the certificate (the recall at a
+threshold certified for precision) and for another prevalence, each class has a lower bound on
+its share above (or below) *every* threshold simultaneously: the better of the
+Dvoretzky-Kiefer-Wolfowitz-Massart bound and of exact Beta bounds at a fixed set of about
+``4 log2(n)`` order statistics, half of delta to each.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+# The sequence starts where this many false positives at most can still pass ...
+_MOST_TOLERATED = 8
+# ... within the top fiftieth of the rows; one false positive is tolerated wherever that leads.
+_TOP_SHARE = 50
+# Share of delta that the early sequence may spend.
+_EARLY_SHARE = 0.2
+
+
+def binomial_tail(successes: Any, failures: Any, share: float) -> FloatArray:
+    """Return ``P(Binomial(successes + failures, share) >= successes)``; counts may be fractions."""
+    from scipy.special import betainc
+
+    successes = np.asarray(successes, dtype=np.float64)
+    some = successes > 0
+    tail = betainc(np.where(some, successes, 1.0), np.asarray(failures) + 1.0, share)
+    return np.where(some, tail, 1.0)
+
+
+def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Clopper-Pearson limits of a share: each is wrong with probability at most `delta`."""
+    from scipy.special import betaincinv
+
+    successes = np.asarray(successes, dtype=np.float64)
+    # Effective counts may differ from their total by a rounding error.
+    failures = np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
+    low = betaincinv(np.where(successes > 0, successes, 1.0), failures + 1.0, delta)
+    high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
+    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
+
+
+def uniform_share(above: Any, total: float, delta: float) -> FloatArray:
+    """Bound from below the share of a class above a threshold, at all thresholds at once.
+
+    With probability ``1 - delta`` no threshold at all has a share under its bound. For a bound
+    from above on the false-positive rate, apply it to the negatives under the threshold.
+
+    Half of `delta` goes to ``above / total - sqrt(log(2 / delta) / (2 total))``, half to exact
+    Beta bounds at fixed ranks: the share above the k-th highest value is Beta(k, total - k + 1)
+    or larger, and the share above a lower threshold larger still.
+    """
+    from scipy.special import betaincinv
+
+    above = np.asarray(above, dtype=np.float64)
+    ranks = _fixed_ranks(total)
+    bounds = betaincinv(ranks, total - ranks + 1.0, 0.5 * delta / ranks.size)
+    reached = np.searchsorted(ranks, above, side="right")
+    exact = np.concatenate([[0.0], np.maximum.accumulate(bounds)])[reached]
+    margin = math.sqrt(math.log(2.0 / delta) / (2.0 * total))
+    return np.asarray(np.maximum(exact, above / total - margin))
+
+
+def _fixed_ranks(total: float) -> FloatArray:
+    """Two ranks per doubling from either end: 1, 2, 3, 4, 6, 8, 12, ... and their mirror images."""
+    doublings = 2.0 ** np.arange(max(math.ceil(math.log2(max(total, 1.0))), 1))
+    near = np.unique(np.concatenate([doublings, 1.5 * doublings[1:]]))
+    near = near[near <= total / 2.0]
+    return np.unique(np.concatenate([near, total + 1.0 - near, [total]]))
+
+
+def smallest_rank(total: float, share: float, delta: float) -> int | None:
+    """Return the rank in a class whose share above falls short of `share` with chance <= delta.
+
+    None if not even the lowest of the class is enough: that takes ``ln(delta) / ln(share)`` rows.
+    """
+    ranks = range(1, math.floor(total) + 1)
+    found = bisect_left(
+        ranks, True, key=lambda k: bool(binomial_tail(k, total - k, share) <= delta)
+    )
+    return ranks[found] if found < len(ranks) else None
+
+
+def first_rank(min_precision: float, delta: float, n_rows: float) -> int:
+    """Return the rank at which testing begins: a function of the question, not of the data.
+
+    The rank from which the test can pass with `f` false positives, for the largest `f` (1 to 8)
+    that stays within the top fiftieth of the rows, and for one false positive if none does. A
+    sequence that began higher would be ended by the first early false positive; one that began
+    lower would find nothing where only a few rows at the top are good.
+    """
+    ranks = _ranks_tolerating(min_precision, delta)
+    return max(ranks[0], *(rank for rank in ranks if rank <= n_rows / _TOP_SHARE), 0)
+
+
+@lru_cache(maxsize=128)
+def _ranks_tolerating(min_precision: float, delta: float) -> tuple[int, ...]:
+    """First rank at which the test can pass with 1, 2, ... false positives."""
+    ranks = []
+    for tolerated in range(1, _MOST_TOLERATED + 1):
+
+        def passes(found: int, wrong: int = tolerated) -> bool:
+            return bool(binomial_tail(found, wrong, min_precision) <= delta)
+
+        enough = 1
+        while not passes(enough):
+            enough *= 2
+        inside = range(enough // 2, enough + 1)
+        ranks.append(inside[bisect_left(inside, True, key=passes)] + tolerated)
+    return tuple(ranks)
+
+
+def sequences(min_precision: float, delta: float, n_rows: float) -> list[tuple[int, float]]:
+    """Return where each sequence of tests begins and the error it may spend: delta in all."""
+    early = first_rank(min_precision, _EARLY_SHARE * delta, 0.0)
+    main = first_rank(min_precision, (1.0 - _EARLY_SHARE) * delta, n_rows)
+    if main <= early:
+        return [(first_rank(min_precision, delta, n_rows), delta)]
+    return [(main, (1.0 - _EARLY_SHARE) * delta), (early, _EARLY_SHARE * delta)]
+
+
+def passing_run(
+    tp: FloatArray, fp: FloatArray, first: Any, min_precision: float, delta: float
+) -> Any:
+    """Return how many cuts lie before the first failure, when testing begins at cut `first`.
+
+    Works on the last axis, for one data set or for many along the leading axes.
+    """
+    passed = binomial_tail(tp, fp, min_precision) <= delta
+    passed |= np.arange(tp.shape[-1]) < np.asarray(first)[..., np.newaxis]
+    return np.where(passed.all(axis=-1), tp.shape[-1], np.argmin(passed, axis=-1))

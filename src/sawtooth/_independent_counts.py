@@ -1,0 +1,91 @@
+"""Counts of independent rows, as tests and exact bounds need them, from a ranking."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._estimators import ratio
+from .exceptions import ReliabilityWarning
+from .ranking import Cells, Ranking
+
+FloatArray = npt.NDArray[np.float64]
+
+
+class IndependentCounts(NamedTuple):
+    """Counts in units of independent rows.
+
+    The cuts are the two edges of each row, just above its score and just under it, in turn.
+    From one row to the next only negatives are passed, so whoever passes the tests at the edges
+    passes them at every score.
+    """
+
+    tp: FloatArray  # at each row
+    fp: FloatArray
+    n_pos: float
+    n_neg: float
+    cut_tp: FloatArray  # at each cut, two per row
+    cut_fp: FloatArray
+    n_rows: float
+    prevalence: float | None  # that precision refers to, if it is not that of the rows
+    exact: bool
+
+
+def independent_counts(ranking: Ranking, prevalence: float | None) -> IndependentCounts:
+    """Turn a ranking into counts of independent rows; weights into what they allow.
+
+    Weights that are constant within each class only change the prevalence: the rows are counted
+    as they are. Other weights give effective counts (Kish): rows of weights w count as
+    ``(sum w)**2 / sum w**2``, per class or among the selected.
+    """
+    rows, own = ranking.rows or ranking.cells, None
+    sizes = float(np.sum(rows.positives)), float(_negatives(rows))
+    exact = bool(np.allclose(ranking.effective_sizes, sizes, rtol=1e-9, atol=0.0))
+    if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
+        own = ranking.prevalence
+    cut_tp, cut_fp = _cuts(rows if exact else ranking.cells)
+    tp, fp, n_rows = cut_tp[1::2], cut_fp[1::2], sum(sizes)
+    if not exact and ranking.squares is not None:
+        warnings.warn(
+            "the weights differ within a class: effective sample sizes stand in for counts, so "
+            "the confidence level is approximate and not guaranteed.",
+            ReliabilityWarning,
+            stacklevel=3,
+        )
+        sizes = ranking.effective_sizes
+        total = float(ranking.n_pos + ranking.n_neg)
+        tp, fp = tp * (sizes[0] / ranking.n_pos), fp * (sizes[1] / ranking.n_neg)
+        squared = np.sum(_cuts(ranking.squares), axis=0)
+        shrink = ratio(cut_tp + cut_fp, squared)
+        cut_tp, cut_fp = cut_tp * shrink, cut_fp * shrink
+        n_rows = (
+            total * total / float(np.sum(ranking.squares.positives) + _negatives(ranking.squares))
+        )
+    return IndependentCounts(
+        tp=tp,
+        fp=fp,
+        n_pos=sizes[0],
+        n_neg=sizes[1],
+        cut_tp=cut_tp,
+        cut_fp=cut_fp,
+        n_rows=n_rows,
+        prevalence=own if prevalence is None else prevalence,
+        exact=exact,
+    )
+
+
+def _negatives(cells: Cells) -> Any:
+    return np.sum(cells.tied) + np.sum(cells.above) + cells.below
+
+
+def _cuts(cells: Cells) -> tuple[FloatArray, FloatArray]:
+    """Cumulate positives and negatives from edge to edge."""
+    steps = np.zeros((2, len(cells.positives), 2))
+    steps[0, :, 1] = cells.positives
+    steps[1, :, 0], steps[1, :, 1] = cells.above, cells.tied
+    tp, fp = np.cumsum(steps.reshape(2, -1), axis=1)
+    return tp, fp

@@ -1,0 +1,179 @@
+"""The numbers that the page's own script draws from: thinned for the eye, exact where read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
+from ..evaluation import Evaluation, ModelEvaluation
+from ..evaluation.results import plain
+from ..points import iso_f_contours
+from ..ranking import Ranking
+
+FloatArray = npt.NDArray[np.float64]
+
+# A pixel of a chart that is 1,000 pixels wide, and of the small ones.
+_PIXEL, _SMALL_PIXEL = 1e-3, 2.5e-3
+
+
+def payload(evaluation: Evaluation) -> dict[str, Any]:
+    """Return what the page needs, as values that survive JSON."""
+    models = [_model(model) for model in evaluation.models]
+    return {
+        "level": evaluation.settings.confidence_level,
+        "rows": evaluation.n_rows,
+        "n_pos": float(evaluation.ranking.n_pos),
+        "n_neg": float(evaluation.ranking.n_neg),
+        "prevalence": evaluation.prevalence,
+        "models": models,
+        "contours": [
+            {"value": line.value, "x": _short(line.recall), "y": _short(line.precision)}
+            for line in iso_f_contours((0.2, 0.4, 0.6, 0.8), n_points=61)
+        ],
+        "pairs": _pairs(evaluation),
+        "differences": _differences(evaluation),
+    }
+
+
+def _model(model: ModelEvaluation) -> dict[str, Any]:
+    ranking = model.ranking
+    tp, fp = _path(ranking, model.prevalences.prevalence)
+    curves = {"roc": roc_curve(ranking), "hit": hit_curve(ranking), "gain": gain_curve(ranking)}
+    return {
+        "title": model.title,
+        "tp": _counts(tp),
+        "fp": _counts(fp),
+        "band": _band(model),
+        "moving_band": _moving_band(model),
+        "curves": {kind: _drawn(curve) for kind, curve in curves.items()},
+        "thresholds": _thresholds(model),
+        "prevalences": {
+            name: plain(getattr(model.prevalences, name))
+            for name in ("prevalence", "own", "estimate", "low", "high", "floor")
+        },
+        "certificates": [
+            {
+                "required": point.required,
+                "threshold": plain(point.threshold),
+                "tp": float(point.confusion.tp),
+                "fp": float(point.confusion.fp),
+                "recall_bound": point.recall_bound,
+                "message": point.message,
+            }
+            for point in model.certificates
+            if point.confusion is not None
+        ],
+    }
+
+
+def _path(ranking: Ranking, prevalences: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Points of the curve that draw it at its own and at the extreme prevalences alike.
+
+    What bends visibly depends on the prevalence, so the points that each of the three needs are
+    put together.
+    """
+    parts = []
+    for prevalence in (None, prevalences[0], prevalences[-1]):
+        moved = ranking if prevalence is None else ranking.at_prevalence(float(prevalence))
+        curve = pr_curve(moved).thin(_PIXEL)
+        parts.append(np.stack([curve.tp, curve.fp * (float(ranking.n_neg) / curve.n_neg)]))
+    tp, fp = np.concatenate(parts, axis=1)
+    # Counts that were scaled there and back differ in their last digits.
+    total = float(ranking.n_pos + ranking.n_neg)
+    keys = np.round(np.stack([tp, fp]) / total, 12)
+    _, first = np.unique(keys, axis=1, return_index=True)
+    order = first[np.lexsort((fp[first], tp[first]))]
+    return tp[order], fp[order]
+
+
+def _drawn(curve: Curve) -> dict[str, Any]:
+    thin = curve.thin(_SMALL_PIXEL)
+    return {"x": _short(thin.x), "y": _short(thin.y)}
+
+
+def _band(model: ModelEvaluation) -> dict[str, Any] | None:
+    band = model.band
+    if band is None:
+        return None
+    return {"x": _short(band.x), "low": _short(band.low), "high": _short(band.high)}
+
+
+def _moving_band(model: ModelEvaluation) -> dict[str, Any] | None:
+    """The band at a known prevalence as limits of the false-positive rate, which has none.
+
+    From ``precision = pi r / (pi r + (1 - pi) rate)``.
+    """
+    band = model.fixed_band
+    if band is None:
+        return None
+    odds = model.ranking.prevalence / (1.0 - model.ranking.prevalence)
+
+    def rate(precision: FloatArray) -> FloatArray:
+        inside = np.maximum(precision, 1e-12)
+        return np.clip(odds * band.x * (1.0 - inside) / inside, 0.0, 1.0)
+
+    return {"x": _short(band.x), "low": _fine(rate(band.high)), "high": _fine(rate(band.low))}
+
+
+def _thresholds(model: ModelEvaluation) -> dict[str, Any]:
+    table = model.thresholds
+    exact = {"threshold": plain(table.threshold), "tp": _counts(table.tp), "fp": _counts(table.fp)}
+    limits = {
+        f"{name}_{end}": _fine(getattr(table, f"{name}_{end}"))
+        for name in ("precision", "recall", "wide_recall", "wide_rate")
+        for end in ("low", "high")
+    }
+    return exact | limits
+
+
+def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
+    comparison = evaluation.comparison
+    if comparison is None:
+        return []
+    titles = {model.name: model.title for model in evaluation.models}
+    return [
+        {
+            "first": titles[pair[0]],
+            "second": titles[pair[1]],
+            "estimate": interval.estimate,
+            "low": interval.low,
+            "high": interval.high,
+        }
+        for pair, interval in comparison.intervals.items()
+    ]
+
+
+def _differences(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Bands of the best model's precision minus another's."""
+    names = [model.name for model in evaluation.models]
+    return [
+        {
+            "best": evaluation.models.index(evaluation.best),
+            "other": names.index(name),
+            "x": _short(band.x),
+            "low": _short(band.low),
+            "y": _short(band.y),
+            "high": _short(band.high),
+        }
+        for name, band in evaluation.difference_bands.items()
+    ]
+
+
+def _counts(values: Any) -> list[float]:
+    """Counts as whole numbers where they are."""
+    numbers = np.asarray(values, dtype=np.float64)
+    return [int(v) if v.is_integer() else float(f"{v:.10g}") for v in numbers.tolist()]
+
+
+def _short(values: Any) -> list[float]:
+    """Coordinates for drawing."""
+    rounded: list[float] = np.round(np.asarray(values, dtype=np.float64), 5).tolist()
+    return rounded
+
+
+def _fine(values: Any) -> list[float]:
+    """Numbers that are read: six significant digits."""
+    return [float(f"{v:.6g}") for v in np.asarray(values, dtype=np.float64).tolist()]

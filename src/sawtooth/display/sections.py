@@ -1,0 +1,274 @@
+"""The tables of the page, as plain values for the template."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from .._estimators import ESTIMATORS
+from ..areas import aucpr, tie_bounds
+from ..conventions import conventions
+from ..evaluation import Evaluation, Measure, ModelEvaluation, wording
+from ..evaluation.answer import judge
+from ..exceptions import InputError, SawtoothWarning
+
+_EXPLANATIONS = {
+    "aucpr": "Area under the precision-recall curve (average precision): the mean precision over "
+    "all positives.",
+    "aucnpr": "The same, normalised: 0 is the worst order of these rows, 1 the perfect one.",
+    "precision_at_recall": "Of the rows selected to find this share of the positives, the share "
+    "that is positive.",
+    "auroc": "Probability that a positive outranks a negative. It does not see the prevalence.",
+    "auprg": "Area under the precision-recall-gain curve: 0 is random, 1 perfect.",
+}
+
+
+def sections(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the parts of the page that are tables and bars."""
+    return {
+        "strip": _strip(evaluation) if evaluation.models[0].has_both_classes else [],
+        "pairs": _pairs(evaluation),
+        "groups": _groups(evaluation),
+        "facts": [_facts(model) for model in evaluation.models],
+        "estimators": _estimators(evaluation),
+        "conventions": _conventions(evaluation),
+        "dominance": _dominance(evaluation),
+        "trust": _trust(evaluation),
+        "methods": _methods(evaluation),
+    }
+
+
+def _strip(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """For each measure, a bar per model from the floor to the ceiling."""
+    strip = []
+    for name in evaluation.models[0].measures:
+        measures = [model.measures[name] for model in evaluation.models]
+        first = measures[0]
+        strip.append(
+            {
+                "title": first.title,
+                "explanation": _EXPLANATIONS[name],
+                "start": first.floor if first.floor is not None else first.random,
+                "start_is": "worst" if first.floor is not None else "random",
+                "ceiling": first.ceiling,
+                "random": first.random,
+                "random_at": _place(first, first.random) if first.floor is not None else None,
+                "bars": [
+                    _bar(model, measure)
+                    for model, measure in zip(evaluation.models, measures, strict=True)
+                ],
+            }
+        )
+    return strip
+
+
+def _place(measure: Measure, value: float | None) -> float:
+    """Where a value stands between the floor (0) and the ceiling (100)."""
+    start = measure.floor if measure.floor is not None else measure.random
+    if value is None or start is None:
+        return 0.0
+    share = (value - start) / (measure.ceiling - start)
+    return round(100 * min(max(share, 0.0), 1.0), 3)
+
+
+def _bar(model: ModelEvaluation, measure: Measure) -> dict[str, Any]:
+    interval = measure.interval
+    low, high = (interval.low, interval.high) if interval else (measure.estimate, measure.estimate)
+    return {
+        "model": model.title,
+        "text": measure.text,
+        "note": measure.note,
+        "at": _place(measure, measure.estimate),
+        "low": _place(measure, low),
+        "width": round(_place(measure, high) - _place(measure, low), 3),
+    }
+
+
+def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
+    comparison = evaluation.comparison
+    if comparison is None:
+        return []
+    titles = {model.name: model.title for model in evaluation.models}
+    rows = []
+    for pair, interval in comparison.intervals.items():
+        verdict = judge(evaluation, *pair)
+        words = "is better" if verdict.shown else f"is not shown to be better than {verdict.worse}"
+        rows.append(
+            {
+                "first": titles[pair[0]],
+                "second": titles[pair[1]],
+                "difference": wording.interval(
+                    interval.estimate, interval.low, interval.high, signed=True
+                ),
+                "p_value": wording.p_value(verdict.p_value),
+                "verdict": f"{verdict.better} {words}",
+            }
+        )
+    return rows
+
+
+def _dominance(evaluation: Evaluation) -> list[str]:
+    """Where the best model's curve is surely higher than each other one, in words."""
+    titles = {model.name: model.title for model in evaluation.models}
+    best, level = evaluation.best.title, wording.percent(evaluation.settings.confidence_level)
+    told = []
+    for name, band in evaluation.difference_bands.items():
+        other, said = titles[name], band.diagnostics
+        span = f"between recall {band.x[0]:g} and {band.x[-1]:g}"
+        if said["verdict"] == "a dominates b":
+            text = f"{best} is at least as precise as {other} at every recall {span}"
+        elif said["verdict"] == "b dominates a":
+            text = f"{other} is at least as precise as {best} at every recall {span}"
+        elif said["a_better"] or said["b_better"]:
+            parts = [
+                f"{model} is surely more precise at recall {_spans(said[key])}"
+                for model, key in ((best, "a_better"), (other, "b_better"))
+                if said[key]
+            ]
+            text = (
+                f"{wording.listing(parts)}; elsewhere {span} {best} and {other} are not told apart"
+            )
+        else:
+            text = f"{best} and {other} are not told apart at any recall {span}"
+        told.append(f"{text} ({level} for the whole statement).")
+    return told
+
+
+def _spans(ranges: Any) -> str:
+    return wording.listing([f"{low:.2g} to {high:.2g}" for low, high in ranges])
+
+
+def _groups(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Groups by the best model's normalised area, lowest first; those without one at the end."""
+    best = evaluation.models.index(evaluation.best)
+
+    def key(group: Any) -> tuple[bool, float]:
+        measure = group.measures[best]["aucnpr"]
+        return measure.interval is None, measure.estimate
+
+    return [
+        {
+            "title": group.title,
+            "n_pos": group.n_pos,
+            "rows": group.n_pos + group.n_neg,
+            "prevalence": group.prevalence,
+            "models": [
+                {name: _cell(model[name]) for name in ("aucpr", "aucnpr")}
+                for model in group.measures
+            ],
+        }
+        for group in sorted(evaluation.groups, key=key)
+    ]
+
+
+def _cell(measure: Measure) -> dict[str, Any]:
+    """A group's measure as text and as a small bar; a dash where it is only a convention."""
+    interval = measure.interval
+    if interval is None:
+        return {"text": "–", "note": measure.note, "low": 0, "width": 0, "at": None}
+    return {
+        "text": measure.text,
+        "note": "",
+        "low": round(100 * max(interval.low, 0.0), 2),
+        "width": round(100 * (interval.high - max(interval.low, 0.0)), 2),
+        "at": round(100 * max(measure.estimate, 0.0), 2),
+    }
+
+
+def _facts(model: ModelEvaluation) -> dict[str, Any]:
+    ranking = model.ranking
+    bounds = ""
+    if model.has_both_classes and ranking.tied_share > 0:
+        limits = tie_bounds(ranking)
+        if limits.width > 0:
+            decimals = max(wording.decimals_for(limits.width), 3)
+            bounds = (
+                f"{wording.number(limits.low, decimals)} to {wording.number(limits.high, decimals)}"
+            )
+    return {
+        "title": model.title,
+        "thresholds": len(ranking),
+        "tied": ranking.tied_share,
+        "bounds": bounds or "no effect",
+        "effective": ranking.effective_sizes,
+    }
+
+
+def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """What other tools print, for every model, with the digits that make the difference visible."""
+    if not evaluation.models[0].has_both_classes:
+        return []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SawtoothWarning)
+        tables = [conventions(model.ranking) for model in evaluation.models]
+    return [
+        {
+            "tool": rows[0].tool,
+            "call": rows[0].call,
+            "rule": rows[0].rule,
+            "numbers": [wording.number(row.value, 4) for row in rows],
+        }
+        for rows in zip(*tables, strict=True)
+    ]
+
+
+def _trust(evaluation: Evaluation) -> list[str]:
+    """How far the methods can be believed at this size."""
+    if not evaluation.models[0].has_both_classes:
+        return []
+    scope = (
+        "The intervals are about what other rows of the same kind would have given. They know "
+        "nothing of rows of another kind, of labels that are wrong, or of a model that has seen "
+        "these rows before."
+    )
+    return [scope]
+
+
+def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
+    """How each part was computed, in a line."""
+    settings = evaluation.settings
+    level = wording.percent(settings.confidence_level)
+    methods = [("Area", "average precision; ties between classes count as one threshold")]
+    first = evaluation.models[0]
+    if first.has_both_classes:
+        interval = first.measures["aucpr"].interval
+        if interval is not None:
+            clustered = ", rows of a cluster taken together" if settings.clustered else ""
+            methods.append(("Intervals", f"{level}, {interval.method} method{clustered}"))
+        if first.band is not None:
+            span = f"between recall {first.band.x[0]:g} and {first.band.x[-1]:g}"
+            told = f"{level} for the whole curve {span} at once, {first.band.method} method"
+            methods.append(("Bands", told))
+        told = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
+        told += "threshold chosen on the same data"
+        if not first.thresholds.exact:
+            told += "; both approximate, because rows have weights"
+        methods.append(("Thresholds", told))
+    if evaluation.comparison is not None:
+        told = f"paired, {evaluation.comparison.method} method, p-values adjusted by Holm's method"
+        methods.append(("Comparison", told))
+    if evaluation.ranking.weighted:
+        methods.append(("Weights", "importance weights: squared in every variance"))
+    return methods
+
+
+def _estimators(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Every estimator of the area, for every model."""
+    if not evaluation.models[0].has_both_classes:
+        return []
+    return [
+        {
+            "name": name.replace("_", " "),
+            "numbers": [_value(model, name) for model in evaluation.models],
+        }
+        for name in ESTIMATORS
+    ]
+
+
+def _value(model: ModelEvaluation, estimator: str) -> str:
+    interval = model.measures["aucpr"].interval
+    decimals = wording.decimals_for(0.1 * interval.width) if interval else 3
+    try:
+        return wording.number(aucpr(model.ranking, estimator=estimator), decimals)
+    except InputError:
+        return wording.number(None)

@@ -1,0 +1,198 @@
+"""What other tools print: against scikit-learn itself, published values and naive loops."""
+
+import json
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.conventions import conventions
+from sawtooth.exceptions import InputError, UndefinedMetricWarning
+from tests import naive_points
+from tests.datasets import random_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+# The test curves of the R package prcbench (Saito & Rehmsmeier), scores and labels.
+CURVES = {
+    "C1": ([3, 2, 2, 1], [1, 0, 1, 0]),
+    "C2": ([3, 3, 2, 1], [1, 0, 0, 1]),
+    "C3": ([4, 3, 2, 1], [0, 0, 1, 1]),
+    "C4": ([8, 7, 6, 5, 4, 3, 1, 1], [1, 1, 1, 0, 0, 0, 1, 0]),
+}
+# Points that the right curve goes through, as prcbench publishes them (C4 worked by hand).
+BASE_POINTS = {
+    "C1": ([0.25, 0.5, 0.75, 1.0], [1.0, 1.0, 0.75, 2 / 3]),
+    "C2": ([0.25, 0.5, 0.75, 1.0], [0.5, 0.5, 3 / 7, 0.5]),
+    "C3": ([0.25, 0.5, 0.75, 1.0], [0.2, 1 / 3, 3 / 7, 0.5]),
+    "C4": ([0.25, 0.5, 0.75, 0.875, 1.0], [1.0, 1.0, 1.0, 0.5, 0.5]),
+}
+# Sums of a few hundred terms, each right to the last digits.
+TOLERANCE = 1e-12
+
+
+def values(y, s, w=None):
+    return {row.name: row.value for row in conventions(saw.rank(y, s, sample_weight=w))}
+
+
+def test_scikit_learn_prints_this():
+    metrics = pytest.importorskip("sklearn.metrics")
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        y, s, w = random_data(rng, weights=("none", "real")[seed % 2])
+        found = values(y, s, w)
+        expected = metrics.average_precision_score(y, s, sample_weight=w)
+        assert found["sklearn_average_precision"] == pytest.approx(expected, rel=TOLERANCE)
+        precision, recall, _ = metrics.precision_recall_curve(y, s, sample_weight=w)
+        expected = metrics.auc(recall, precision)
+        assert found["sklearn_trapezoid"] == pytest.approx(expected, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", naive_points.CONVENTIONS)
+def test_rules_are_those_of_loops_in_fractions(name):
+    for seed in range(40):
+        y, s, _ = random_data(np.random.default_rng(seed))
+        expected = naive_points.CONVENTIONS[name](y.tolist(), s.tolist())
+        assert values(y, s)[name] == pytest.approx(float(expected), rel=TOLERANCE)
+
+
+def test_precrec_adds_no_points_to_a_thousand_positives():
+    rng = np.random.default_rng(3)
+    y = np.repeat([1, 0], [1200, 300])
+    s = np.round(rng.normal(size=y.size) + y, 2)
+    expected = naive_points.with_thousandths(y.tolist(), s.tolist())
+    assert values(y, s)["precrec"] == pytest.approx(float(expected), rel=TOLERANCE)
+
+
+def test_values_published_for_precrec():
+    # The data set P10N10 of precrec, whose documentation prints an area of 0.7397716.
+    scores = [20, 19, 18, 17, 16, 15, *[14] * 6, 8, 7, 6, *[5] * 5]
+    labels = [1, 1, 0, 1, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 0, 0]
+    assert round(values(labels, scores)["precrec"], 7) == 0.7397716
+
+
+def test_values_published_for_auccalculator():
+    # A unit test of the maintained fork of AUCCalculator.
+    scores = [0.9, 0.8, 0.7, 0.6, 0.55, 0.54, 0.53, 0.52, 0.51, 0.505]
+    labels = [1, 1, 0, 1, 1, 1, 0, 0, 1, 0]
+    found = values(labels, scores)["auccalculator"]
+    assert found == pytest.approx(0.8243055555555555, rel=TOLERANCE)
+
+
+def test_values_published_for_prroc():
+    # Unit tests of PRROC: the worst ranking at prevalence 1/2, a constant score, a perfect one.
+    worst = values([0] * 100 + [1] * 100, range(200, 0, -1))["prroc_integral"]
+    assert round(worst, 10) == 0.3068528194
+    assert values([0, 1] * 250, [1] * 500)["prroc_integral"] == pytest.approx(0.5, rel=TOLERANCE)
+    perfect = values([1] * 100 + [0] * 100, range(200, 0, -1))
+    assert perfect["prroc_integral"] == pytest.approx(1.0, rel=TOLERANCE)
+    assert perfect["prroc_davis_goadrich"] == pytest.approx(1.0, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_the_curve_goes_through_the_published_points(name):
+    scores, labels = CURVES[name]
+    recall, precision = BASE_POINTS[name]
+    curve = saw.pr_curve(saw.rank(labels, scores))
+    np.testing.assert_allclose(curve.at(recall), precision, rtol=1e-9)
+
+
+# Worked by hand. C1 ties a positive with a negative, C2 does so at the top, C3 begins with two
+# negatives, C4 ties at the end; the hyperbolas of C1 and C3 integrate to 1/2 + log(3/2 ...) forms.
+HAND = {
+    "C1": {
+        "sklearn_average_precision": 5 / 6,
+        "sklearn_trapezoid": 11 / 12,
+        "spark_area_under_pr": 11 / 12,
+        # from (TP 1, FP 0) to (2, 1): integral of (1 + x) / (1 + 2x) = 1/2 + log(3)/4
+        "prroc_integral": (1 + 0.5 + np.log(3) / 4) / 2,
+        "auccalculator": 11 / 12,
+        "raucpr_upper_trapezoid": 11 / 12,
+    },
+    "C2": {
+        "sklearn_average_precision": 1 / 2,
+        "sklearn_trapezoid": (3 / 4 + 5 / 12) / 2,
+        "spark_area_under_pr": (1 / 2 + 5 / 12) / 2,
+        # from (1, 2) to (2, 2): integral of (1 + x) / (3 + x) = 1 - 2 log(4/3)
+        "prroc_integral": (1 / 2 + 1 - 2 * np.log(4 / 3)) / 2,
+        "auccalculator": (1 / 2 + 5 / 12) / 2,
+        "raucpr_upper_trapezoid": (3 / 4 + 1 / 2) / 2,
+    },
+    "C3": {
+        "sklearn_average_precision": (1 / 3 + 1 / 2) / 2,
+        "sklearn_trapezoid": (1 / 6 + 5 / 12) / 2,
+        "spark_area_under_pr": (1 / 6 + 5 / 12) / 2,
+        # integral of x / (2 + x) from 0 to 2 = 2 - 2 log 2
+        "prroc_integral": 1 - np.log(2),
+        "auccalculator": (1 / 3 + 5 / 12) / 2,
+        "raucpr_upper_trapezoid": (2 / 3 + 5 / 12) / 2,
+    },
+    "C4": {
+        "sklearn_average_precision": 7 / 8,
+        "sklearn_trapezoid": 7 / 8,
+        "spark_area_under_pr": 7 / 8,
+        "prroc_integral": 7 / 8,
+        "auccalculator": 7 / 8,
+        "raucpr_upper_trapezoid": 3 / 4 + 3 / 16,
+    },
+}
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_the_areas_of_the_test_curves(name):
+    scores, labels = CURVES[name]
+    found = values(labels, scores)
+    for tool, expected in HAND[name].items():
+        assert found[tool] == pytest.approx(expected, rel=TOLERANCE), tool
+    # precrec draws straight lines over a hyperbola of second derivative under 10: it errs by at
+    # most 10 / (12 * 1000**2) on the way.
+    assert found["precrec"] == pytest.approx(found["prroc_integral"], abs=1e-6)
+
+
+def test_the_estimator_named_has_the_same_value():
+    for seed in range(20):
+        y, s, _ = random_data(np.random.default_rng(seed))
+        ranking = saw.rank(y, s)
+        for row in conventions(ranking):
+            if row.estimator:
+                assert row.value == saw.aucpr(ranking, estimator=row.estimator)
+
+
+def test_untied_data_with_a_positive_first_leaves_fewer_answers():
+    found = values([1, 0, 1, 1, 0, 0, 1, 0], range(8, 0, -1))
+    same = ("sklearn_trapezoid", "spark_area_under_pr", "auccalculator", "prroc_davis_goadrich")
+    assert len({round(found[name], 12) for name in same}) == 1
+
+
+def test_weights_leave_out_the_tools_that_take_none():
+    y, s, w = random_data(np.random.default_rng(1), weights="real")
+    found = values(y, s, w)
+    assert found["precrec"] is None
+    assert found["auccalculator"] is None
+    assert found["spark_area_under_pr"] == saw.aucpr(
+        saw.rank(y, s, sample_weight=w), estimator="lower_trapezoid"
+    )
+    there = conventions(saw.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1))
+    assert there["sklearn_average_precision"].value == pytest.approx(
+        saw.aucpr(saw.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1)), rel=TOLERANCE
+    )
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_only_has_no_values(label):
+    ranking = saw.rank([label, label], [2, 1])
+    with pytest.warns(UndefinedMetricWarning):
+        table = conventions(ranking)
+    assert all(row.value is None for row in table)
+    assert repr(table) == "Conventions(12 rules, no values)"
+    assert "none" in str(table)
+
+
+def test_the_table_can_be_looked_up_printed_and_stored():
+    table = conventions(saw.rank([1, 0, 0, 1], [3, 3, 2, 1]))
+    assert table["precrec"].tool == "R precrec"
+    assert len(table) == len(list(table)) == 12
+    assert str(table).count("\n") == 2 * len(table) - 1
+    assert json.loads(json.dumps(table.to_dict())) == table.to_dict()
+    with pytest.raises(InputError, match="no convention is called 'weka'"):
+        table["weka"]

@@ -1,0 +1,305 @@
+"""Certified operating points: exact pieces, the walk down the scores, and what is said."""
+
+import json
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth._certificates import (
+    binomial_tail,
+    first_rank,
+    passing_run,
+    share_limits,
+    smallest_rank,
+    uniform_share,
+)
+from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from sawtooth.operating import operating_point
+from tests import naive_points
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+
+def separated(n_pos, n_neg):
+    """A perfect ranking."""
+    return saw.rank([1] * n_pos + [0] * n_neg, np.arange(n_pos + n_neg, 0, -1))
+
+
+def normal(seed=0, rows=3000, prevalence=0.2, shift=2.0, decimals=None):
+    rng = np.random.default_rng(seed)
+    y = rng.random(rows) < prevalence
+    s = rng.normal(size=rows) + shift * y
+    return y, s if decimals is None else np.round(s, decimals)
+
+
+class TestPieces:
+    @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+    def test_binomial_tail_is_that_of_fractions(self, share):
+        for size in (1, 7, 40):
+            for successes in range(size + 1):
+                exact = naive_points.binomial_tail(size, share, successes)
+                found = binomial_tail(successes, size - successes, share)
+                assert found == pytest.approx(float(exact), rel=1e-11)
+
+    def test_limits_are_where_the_tails_reach_delta(self):
+        delta = 0.03
+        for size in (1, 9, 30):
+            for successes in range(size + 1):
+                low, high = share_limits(successes, size, delta)
+                if successes:
+                    tail = naive_points.binomial_tail(size, float(low), successes)
+                    assert float(tail) == pytest.approx(delta, rel=1e-9)
+                else:
+                    assert low == 0.0
+                if successes < size:
+                    tail = 1 - naive_points.binomial_tail(size, float(high), successes + 1)
+                    assert float(tail) == pytest.approx(delta, rel=1e-9)
+                else:
+                    assert high == 1.0
+
+    @pytest.mark.parametrize("rows", [50, 1_000, 100_000])
+    @pytest.mark.parametrize("precision", [0.3, 0.8, 0.99])
+    def test_first_rank_can_pass_with_false_positives(self, precision, rows):
+        rank = first_rank(precision, 0.05, rows)
+        tolerated = max(f for f in range(rank) if binomial_tail(rank - f, f, precision) <= 0.05)
+        assert 1 <= tolerated <= 8
+        assert binomial_tail(rank - 1 - tolerated, tolerated, precision) > 0.05
+        assert tolerated == 1 or rank <= rows / 50
+
+    def test_smallest_rank(self):
+        for total in (5, 13, 14, 60):
+            rank = smallest_rank(total, 0.8, 0.05)
+            tails = [naive_points.binomial_tail(total, 0.8, k) for k in range(1, total + 1)]
+            passing = [k for k, tail in enumerate(tails, start=1) if tail <= Fraction(0.05)]
+            assert rank == (passing[0] if passing else None)
+
+    def test_uniform_bounds_lie_under_the_pointwise_ones(self):
+        for total in (1, 2, 10, 333, 10_000):
+            above = np.unique(np.linspace(0, total, 50).astype(int))
+            bound = uniform_share(above, total, 0.05)
+            pointwise, _ = share_limits(above, total, 0.05)
+            assert (np.diff(bound) >= 0).all()
+            assert (bound <= pointwise + 1e-12).all()
+            assert bound[0] == 0.0
+
+    def test_a_run_ends_at_the_first_failure(self):
+        tp = np.array([[1.0, 20.0, 20.0, 60.0], [1.0, 20.0, 40.0, 60.0], [0.0, 0.0, 1.0, 1.0]])
+        fp = np.array([[0.0, 0.0, 20.0, 20.0], [0.0, 0.0, 0.0, 0.0], [1.0, 2.0, 3.0, 4.0]])
+        np.testing.assert_array_equal(passing_run(tp, fp, 1, 0.8, 0.05), [2, 4, 1])
+        np.testing.assert_array_equal(passing_run(tp, fp, [0, 4, 4], 0.8, 0.05), [0, 4, 4])
+
+
+class TestPrecision:
+    def test_the_threshold_is_that_of_a_walk_down_the_scores(self):
+        found = 0
+        for seed in range(60):
+            rng = np.random.default_rng(seed)
+            y = rng.random(80) < 0.5
+            s = rng.normal(size=80) + rng.uniform(1, 3) * y
+            if seed % 2:
+                s = np.round(s, 1)
+                # Tied negatives at the first rank may only make the library more careful.
+                s[~y] += np.where(np.isin(s[~y], s[y]), 0.0, rng.uniform(0, 0.04, (~y).sum()))
+            rank = first_rank(0.6, 0.2, 80)
+            expected = naive_points.certified_threshold(y, s, 0.6, 0.2, rank)
+            point = operating_point(saw.rank(y, s), min_precision=0.6, confidence_level=0.8)
+            assert point.threshold == expected
+            assert point.certified == (expected is not None)
+            found += point.certified
+        assert 20 < found < 60  # both outcomes were seen
+
+    def test_the_first_rank_inside_a_tie_starts_above_it(self):
+        # p = .6, delta = .2: five rows with one false positive pass.
+        assert first_rank(0.6, 0.2, 20) == 7
+        # Rank 7 is inside the tie at score 5, whose upper edge (6 positives of 6) passes.
+        y = [1] * 6 + [1, 1, 0, 0] + [0] * 10
+        s = [11, 10, 9, 8, 7, 6, 5, 5, 5, 5, *range(4, -6, -1)]
+        point = operating_point(saw.rank(y, s), min_precision=0.6, confidence_level=0.8)
+        assert point.threshold == naive_points.certified_threshold(y, s, 0.6, 0.2, 7) == 5
+
+    def test_what_is_observed_there(self):
+        y, s = normal()
+        point = operating_point(saw.rank(y, s), min_precision=0.8)
+        chosen = s >= point.threshold
+        assert point.precision.estimate == pytest.approx(y[chosen].mean(), rel=1e-12)
+        assert point.recall.estimate == pytest.approx(chosen[y].mean(), rel=1e-12)
+        assert point.precision.estimate > point.precision_bound == 0.8
+        assert point.recall.low > point.recall_bound
+        assert point.joint_confidence_level == pytest.approx(0.9)
+        assert point.confusion.tp == (chosen & y).sum()
+        assert point.exact
+        assert "precision of at least 0.8 with 95 % confidence" in point.message
+        assert json.loads(json.dumps(point.to_dict(), allow_nan=False)) == point.to_dict()
+
+    def test_more_confidence_or_precision_never_gives_more_recall(self):
+        y, s = normal(seed=3)
+        ranking = saw.rank(y, s)
+        levels = [
+            operating_point(ranking, min_precision=0.7, confidence_level=c)
+            for c in (0.5, 0.9, 0.99)
+        ]
+        targets = [operating_point(ranking, min_precision=p) for p in (0.5, 0.7, 0.9)]
+        for points in (levels, targets):
+            thresholds = [p.threshold for p in points]
+            assert thresholds == sorted(thresholds)
+
+    def test_order_is_all_that_matters(self):
+        y, s = normal(seed=4, decimals=1)
+        plain = operating_point(saw.rank(y, s), min_precision=0.7)
+        moved = operating_point(saw.rank(y[::-1], np.exp(s[::-1])), min_precision=0.7)
+        assert moved.threshold == np.exp(plain.threshold)
+        assert moved.recall_bound == plain.recall_bound
+
+
+class TestNothingCertified:
+    def test_too_few_positives(self):
+        point = operating_point(separated(10, 90), min_precision=0.9)
+        assert not point.certified
+        assert point.threshold is None
+        assert point.precision is None
+        assert point.confusion is None
+        # The first set tested has 46 rows and ends above the 47th, which must be a positive.
+        assert first_rank(0.9, 0.05, 460) == 46
+        assert point.positives_needed == 47
+        assert operating_point(separated(47, 423), min_precision=0.9).certified
+        assert not operating_point(separated(46, 414), min_precision=0.9).certified
+        assert "about 47 would be needed" in repr(point)
+        assert json.dumps(point.to_dict(), allow_nan=False)
+
+    def test_more_of_the_same_would_be_enough(self):
+        y, s = normal(seed=5, rows=120, shift=2.5)
+        small = operating_point(saw.rank(y, s), min_precision=0.9)
+        assert small.positives_needed is not None
+        factor = math.ceil(small.positives_needed / y.sum())
+        more = saw.rank(np.repeat(y, factor), np.repeat(s, factor))
+        tails = binomial_tail(more.tp, more.fp, 0.9)
+        assert tails.min() <= 0.05
+
+    def test_more_of_the_same_would_not_help(self):
+        rng = np.random.default_rng(6)
+        point = operating_point(saw.rank(rng.random(500) < 0.1, rng.random(500)), min_precision=0.9)
+        assert point.positives_needed is None
+        assert "would not help" in point.message
+
+    def test_a_bad_start_blocks_what_comes_after_it(self):
+        y = [0] * 30 + [1] * 200 + [0] * 100
+        point = operating_point(saw.rank(y, range(330, 0, -1)), min_precision=0.8)
+        assert not point.certified
+        assert "highest-scoring rows already fail" in point.message
+
+    def test_recall(self):
+        point = operating_point(separated(20, 80), min_recall=0.9)
+        assert point.positives_needed == math.ceil(math.log(0.05) / math.log(0.9)) == 29
+        assert operating_point(separated(29, 10), min_recall=0.9).certified
+        assert not operating_point(separated(28, 10), min_recall=0.9).certified
+
+
+class TestRecall:
+    def test_the_rank_among_positives_is_fixed_in_advance(self):
+        for seed in range(5):
+            y, s = normal(seed=seed)
+            point = operating_point(saw.rank(y, s), min_recall=0.8)
+            rank = smallest_rank(float(y.sum()), 0.8, 0.05)
+            assert point.threshold == np.sort(s[y])[::-1][rank - 1]
+            assert point.recall_bound == 0.8
+            assert 0 < point.precision_bound < point.precision.estimate
+
+    def test_ties_are_selected_whole(self):
+        y, s = normal(seed=8, decimals=0)
+        point = operating_point(saw.rank(y, s), min_recall=0.8)
+        assert point.recall.estimate == (s[y] >= point.threshold).mean()
+
+    def test_precision_at_another_prevalence(self):
+        ranking = saw.rank(*normal())
+        here, there = (operating_point(ranking, min_recall=0.8, prevalence=p) for p in (0.2, 0.02))
+        assert here.threshold == there.threshold
+        assert here.precision_bound > there.precision_bound
+
+
+class TestElsewhere:
+    def test_bounds_follow_from_recall_and_false_positive_rate(self):
+        ranking = saw.rank(*normal())
+        point = operating_point(ranking, min_precision=0.5, prevalence=0.05)
+        assert point.certified
+        assert point.prevalence == 0.05
+        assert point.precision_bound >= 0.5
+        assert point.joint_confidence_level == 0.95
+        at = saw.rank(*normal()).at_prevalence(0.05)
+        observed = at.tp / (at.tp + at.fp)
+        row = int(np.flatnonzero(at.threshold == point.threshold)[0])
+        assert point.precision.estimate == pytest.approx(observed[row], rel=1e-9)
+        assert point.precision_bound < point.precision.low
+
+    def test_a_ranking_at_another_prevalence_brings_it_along(self):
+        ranking = saw.rank(*normal(decimals=1))
+        for target in ({"min_precision": 0.4}, {"min_recall": 0.7}):
+            asked = operating_point(ranking, prevalence=0.05, **target)
+            moved = operating_point(ranking.at_prevalence(0.05), **target)
+            assert moved.threshold == asked.threshold
+            assert moved.precision_bound == pytest.approx(asked.precision_bound, rel=1e-9)
+            assert moved.exact
+
+    def test_how_many_would_be_needed(self):
+        point = operating_point(saw.rank(*normal(rows=400)), min_precision=0.9, prevalence=0.05)
+        assert not point.certified
+        assert point.positives_needed > 0
+
+
+class TestWeights:
+    def test_weights_that_differ_are_labelled_approximate(self):
+        y, s = normal()
+        w = np.random.default_rng(1).uniform(0.5, 1.5, y.size)
+        ranking = saw.rank(y, s, sample_weight=w)
+        for target in (
+            {"min_precision": 0.7},
+            {"min_recall": 0.7},
+            {"min_precision": 0.5, "prevalence": 0.1},
+        ):
+            with pytest.warns(ReliabilityWarning, match="approximate"):
+                point = operating_point(ranking, **target)
+            assert point.certified
+            assert not point.exact
+            plain = operating_point(saw.rank(y, s), **target)
+            # These weights have little to say: the answer moves by little.
+            assert abs(point.recall.estimate - plain.recall.estimate) < 0.1
+
+    def test_equal_weights_are_no_weights(self):
+        y, s = normal()
+        plain = operating_point(saw.rank(y, s), min_precision=0.7)
+        double = operating_point(
+            saw.rank(y, s, sample_weight=np.full(y.size, 2.0)), min_precision=0.7
+        )
+        assert double.threshold == plain.threshold
+        assert double.recall_bound == plain.recall_bound
+        assert double.exact
+
+    def test_a_weight_per_class_is_another_prevalence(self):
+        y, s = normal()
+        w = np.where(y, 1.0, 3.0)
+        ranking = saw.rank(y, s, sample_weight=w)
+        by_class = operating_point(ranking, min_precision=0.6)
+        asked = operating_point(saw.rank(y, s), min_precision=0.6, prevalence=ranking.prevalence)
+        assert by_class.threshold == asked.threshold
+        assert by_class.exact
+
+
+class TestArguments:
+    def test_exactly_one_target(self):
+        ranking = separated(2, 2)
+        for targets in ({}, {"min_precision": 0.5, "min_recall": 0.5}):
+            with pytest.raises(InputError, match="exactly one of min_precision and min_recall"):
+                operating_point(ranking, **targets)
+        with pytest.raises(InputError, match="min_precision must be strictly between 0 and 1"):
+            operating_point(ranking, min_precision=1.0)
+        with pytest.raises(InputError, match="confidence_level"):
+            operating_point(ranking, min_recall=0.5, confidence_level=95)
+        with pytest.raises(InputError, match="prevalence"):
+            operating_point(ranking, min_recall=0.5, prevalence=0.0)
+
+    @pytest.mark.parametrize("label", [0, 1])
+    def test_one_class_only(self, label):
+        with pytest.raises(UndefinedMetricError, match="needs both classes"):
+            operating_point(saw.rank([label, label], [2, 1]), min_recall=0.5)

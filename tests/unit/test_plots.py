@@ -1,0 +1,101 @@
+"""Plots: what is drawn is what was computed, and never outside what is achievable."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.display import mpl
+from sawtooth.exceptions import InputError
+
+EXAMPLE = saw.load_example()
+MODELS = {name: saw.rank(EXAMPLE.label, scores) for name, scores in EXAMPLE.scores.items()}
+RANKING = MODELS["gradient_boosting"]
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(axes, label):
+    return next(line for line in axes.lines if str(line.get_label()).startswith(label))
+
+
+@pytest.mark.parametrize(
+    "make", [saw.pr_curve, saw.roc_curve, saw.hit_curve, saw.lift_curve, saw.gain_curve]
+)
+def test_a_curve_is_drawn_in_its_own_coordinates(make):
+    curve = make(RANKING)
+    axes = curve.plot(label="model")
+    line = drawn(axes, "model")
+    thin = curve.thin(5e-4)
+    np.testing.assert_array_equal(line.get_xdata(), thin.x)
+    np.testing.assert_array_equal(line.get_ydata(), thin.y)
+    assert (axes.get_xlabel(), axes.get_ylabel()) == curve.labels
+    assert drawn(axes, "random") is not None
+
+
+def test_the_unachievable_region_is_always_there_and_once():
+    axes = mpl.plot_pr(MODELS)
+    regions = [c for c in axes.collections if c.get_label() == "unachievable"]
+    assert len(regions) == 1
+    top = regions[0].get_paths()[0].vertices
+    pi = RANKING.prevalence
+    floor = pi * top[:, 0] / (1 - pi + pi * top[:, 0])
+    assert np.all(top[:, 1] <= floor + 1e-9)
+    assert top[:, 1].max() == pytest.approx(pi)
+    for name in MODELS:
+        line = drawn(axes, name)
+        assert saw.is_achievable(line.get_xdata(), line.get_ydata(), pi).all()
+
+
+def test_iso_f_contours_have_their_value_and_stay_achievable():
+    axes = mpl.plot_pr(RANKING.at_prevalence(0.4), iso_f=(0.3, 0.7))
+    contours = [line for line in axes.lines if line.get_color() == mpl.SHADE]
+    assert len(contours) == 2
+    for line, value in zip(contours, (0.3, 0.7), strict=True):
+        recall, precision = line.get_xdata(), line.get_ydata()
+        np.testing.assert_allclose(2 * recall * precision / (recall + precision), value)
+        assert saw.is_achievable(recall, precision, 0.4).all()
+
+
+def test_bands_points_and_log_recall():
+    band = saw.pr_band(RANKING, rng=0)
+    axes = mpl.plot_pr(
+        {"model": RANKING}, bands={"model": band}, points={"chosen": (0.6, 0.5)}, log_recall=True
+    )
+    assert axes.get_xscale() == "log"
+    assert "chosen" in [text.get_text() for text in axes.texts]
+    filled = axes.collections[-1].get_paths()[0].vertices
+    assert filled[:, 1].max() == pytest.approx(band.high.max())
+    alone = band.plot()
+    assert alone.get_xlabel() == "recall"
+
+
+def test_models_of_different_prevalence_do_not_share_a_floor():
+    with pytest.raises(InputError, match="different prevalences"):
+        mpl.plot_pr({"a": RANKING, "b": RANKING.at_prevalence(0.5)})
+
+
+def test_estimators_are_drawn_as_what_they_integrate():
+    ranking = saw.rank([1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1])
+    axes = mpl.plot_estimators(ranking, saw.ESTIMATORS)
+    assert len(axes.patches) == len(saw.ESTIMATORS)
+    for patch in axes.patches:
+        name = patch.get_label().split()[0]
+        values, edges, _ = patch.get_data()
+        assert np.sum(values * np.diff(edges)) == pytest.approx(saw.aucpr(ranking, name))
+
+
+def test_prevalence_sweep_and_forest():
+    axes = mpl.plot_prevalence(MODELS, [0.01, 0.1, 0.5])
+    line = drawn(axes, "scorecard")
+    expected = [saw.aucpr(MODELS["scorecard"].at_prevalence(p)) for p in (0.01, 0.1, 0.5)]
+    np.testing.assert_allclose(line.get_ydata(), expected)
+    intervals = {name: saw.aucpr_interval(ranking) for name, ranking in MODELS.items()}
+    forest = mpl.plot_forest(intervals, reference=0.5, label="AUCPR")
+    assert [t.get_text() for t in forest.get_yticklabels()] == list(MODELS)
+    low, high = forest.lines[0].get_xdata()
+    assert (low, high) == tuple(intervals["gradient_boosting"])
