@@ -54,7 +54,11 @@ def new_axes(ax: Axes | None = None) -> Axes:
 def styles(count: int) -> list[dict[str, Any]]:
     """Colour and dash of each of several lines."""
     return [
-        {"color": COLOURS[k % len(COLOURS)], "linestyle": DASHES[k % len(DASHES)]}
+        # After one round of colours the dashes move on, so that no two lines look alike.
+        {
+            "color": COLOURS[k % len(COLOURS)],
+            "linestyle": DASHES[(k + k // len(COLOURS)) % len(DASHES)],
+        }
         for k in range(count)
     ]
 
