@@ -1,0 +1,75 @@
+"""Mean average precision over many queries, against ranx after its compilation."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+import sawtooth as saw
+from benchmarks.harness import Budget, Race, benchmark
+from sawtooth.group_metrics import per_group
+
+PEER = "ranx"
+RELEVANT = 10
+DOCUMENTS = 100
+
+
+@benchmark
+def groups(quick: bool) -> Iterator[Race]:
+    """Queries of 100 documents, 10 of them relevant.
+
+    The peer gets its fastest input: documents already sorted by score, in arrays of the shape that
+    it works on, and its functions already compiled. The first race starts from raw rows, so that
+    sawtooth sorts as well; the second from rankings that exist, as the peer does.
+    """
+    import ranx
+
+    for queries in (10**4,) if quick else (10**4, 10**5):
+        relevant, score = data(queries)
+        query = np.repeat(np.arange(queries), DOCUMENTS)
+        rankings = saw.rank_groups(relevant.ravel(), score.ravel(), query)
+        peer = partial(ranx.evaluate, *peer_input(relevant, score), "map")
+        for title, job in (
+            ("raw rows", partial(_from_rows, relevant.ravel(), score.ravel(), query)),
+            ("ranked", partial(_from_rankings, rankings)),
+        ):
+            yield Race(
+                title=f"{queries:,} queries, {title}",
+                jobs={"sawtooth": job, PEER: peer},
+                repeats=7,
+                budgets=(Budget(peer=PEER, at_most=1.0),) if queries == 10**5 else (),
+                check=_agree,
+            )
+
+
+def data(queries: int) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Relevance and scores, one line per query; relevant documents score higher."""
+    rng = np.random.default_rng(2012)
+    relevant = rng.permuted(np.tile(np.arange(DOCUMENTS) < RELEVANT, (queries, 1)), axis=1)
+    return relevant, rng.standard_normal(relevant.shape) + relevant
+
+
+def peer_input(
+    relevant: NDArray[np.bool_], score: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Judgements and sorted run as (query, document, [name, number]) arrays."""
+    order = np.argsort(-score, axis=1)
+    run = np.stack([order.astype(float), np.take_along_axis(score, order, axis=1)], axis=2)
+    names = np.nonzero(relevant)[1].reshape(-1, RELEVANT).astype(float)
+    return np.stack([names, np.ones_like(names)], axis=2), run
+
+
+def _from_rows(
+    relevant: NDArray[np.bool_], score: NDArray[np.float64], query: NDArray[np.int64]
+) -> float:
+    return per_group(saw.rank_groups(relevant, score, query, pooled=False), "aucpr").mean()
+
+
+def _from_rankings(rankings: saw.RankingSet) -> float:
+    # A fresh view, so that counts cumulated by an earlier call are not reused.
+    return per_group(rankings.select(slice(None)), "aucpr").mean()
+
+
+def _agree(returned: dict[str, object]) -> None:
+    np.testing.assert_allclose(returned["sawtooth"], returned[PEER], rtol=1e-12)

@@ -1,0 +1,142 @@
+"""Bands over tasks around a summary curve, on a grid of recalls."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ._estimators import ratio
+from ._jackknife import jackknife_error, leave_one_group_out
+from .aggregate import t_quantile
+from .curves import Curve
+from .pooling import Pooled
+from .ranking_set import RankingSet
+
+Array = npt.NDArray[Any]
+FloatArray = npt.NDArray[np.float64]
+
+GRID = np.linspace(0.01, 1.0, 100)
+GRID.flags.writeable = False
+
+
+class Band(NamedTuple):
+    """Limits around the precision at each recall of the grid; NaN where nothing can be said."""
+
+    low: FloatArray
+    precision: FloatArray
+    high: FloatArray
+
+
+def false_positive_rates(rankings: RankingSet, count: Any) -> FloatArray:
+    """FPR of every group when its positives reach `count`; 0 before the first, 1 beyond the last.
+
+    `count` has one line per group (or one for all). Within a tie the rate grows linearly.
+    """
+    n, m = rankings.n_pos[:, np.newaxis], rankings.n_neg[:, np.newaxis]
+    cumulated = np.cumsum(rankings.cells.positives)
+    base = (cumulated - rankings.tp)[rankings.offsets[:-1]][:, np.newaxis]
+    inside = np.clip(count, 0.0, n)
+    # The first row that reaches it; a hair less, so that rounding does not reach too far.
+    row = np.searchsorted(cumulated, base + inside * (1 - 1e-12))
+    row = np.clip(row, rankings.offsets[:-1, np.newaxis], rankings.offsets[1:, np.newaxis] - 1)
+    missing = np.clip((rankings.tp[row] - inside) / rankings.cells.positives[row], 0.0, 1.0)
+    rate = (rankings.fp[row] - missing * rankings.cells.tied[row]) / m
+    return np.where(count <= 0, 0.0, np.where(count > n * (1 + 1e-12), 1.0, rate))
+
+
+def unbiased_rates(rankings: RankingSet, recall: FloatArray) -> FloatArray:
+    """FPR of every group at each recall, free of bias to the order of one over the positives.
+
+    Recall at the k-th positive is Beta(k, n + 1 - k): ``k / (n + 1)`` on average, with variance
+    ``h^2 = r (1 - r) / (n + 2)``. So rates are read at these places, and the curvature that
+    averaging over the spread adds, ``alpha'' h^2 / 2``, is taken off as a second difference.
+    """
+    n = _effective_positives(rankings)[:, np.newaxis]
+    reach = np.sqrt(recall * (1 - recall) / (n + 2))
+    unit = rankings.n_pos[:, np.newaxis] / n
+
+    def at(place: FloatArray) -> FloatArray:
+        position = place * (n + 1)
+        whole = np.floor(position)
+        share = position - whole
+        low, high = (false_positive_rates(rankings, unit * (whole + step)) for step in (0, 1))
+        return np.asarray((1 - share) * low + share * high)
+
+    around = at(np.minimum(recall + reach, 1.0)) + at(np.maximum(recall - reach, 0.0))
+    return np.asarray(2.0 * at(np.broadcast_to(recall, reach.shape)) - 0.5 * around)
+
+
+def _effective_positives(rankings: RankingSet) -> FloatArray:
+    if rankings.squares is None:
+        return np.asarray(rankings.n_pos, dtype=np.float64)
+    return ratio(rankings.n_pos**2, rankings.sums(rankings.squares.positives))
+
+
+def precision_on_grid(tasks: RankingSet) -> FloatArray:
+    """Precision of every task at each recall, at the task's own prevalence."""
+    own = tasks.prevalence[:, np.newaxis]
+    rates = false_positive_rates(tasks, GRID * tasks.n_pos[:, np.newaxis])
+    return np.asarray(own * GRID / (own * GRID + (1 - own) * rates))
+
+
+def _to_precision(alpha: FloatArray, prevalence: float) -> FloatArray:
+    found = prevalence * GRID
+    return np.asarray(found / (found + (1 - prevalence) * alpha))
+
+
+def _nothing(precision: FloatArray) -> Band:
+    unknown = np.full_like(precision, np.nan)
+    return Band(unknown, precision, unknown)
+
+
+def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: float) -> Band:
+    """Student's t over tasks for the logarithm of the mean false-positive rate."""
+    count = len(tasks)
+    if count < 2:
+        return _nothing(curve.at(GRID))
+    rates = unbiased_rates(tasks, GRID)
+    half = t_quantile(level, count - 1) * rates.std(axis=0, ddof=1) / np.sqrt(count)
+    return _around(rates.mean(axis=0), half, curve, prevalence, level, float(np.sum(tasks.n_neg)))
+
+
+def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -> Band:
+    """The same for the false-positive rate of everything pooled, by the jackknife over tasks."""
+    precision = curve.at(GRID)
+    without = leave_one_group_out(pooled)
+    if without is None:
+        return _nothing(precision)
+    rates = false_positive_rates(without, GRID * without.n_pos[:, np.newaxis])
+    half = t_quantile(level, len(without) - 1) * jackknife_error(rates)
+    alpha = prevalence * GRID * (1 - precision) / (precision * (1 - prevalence))
+    return _around(alpha, half, curve, prevalence, level, float(pooled.ranking.n_neg))
+
+
+def _around(
+    alpha: FloatArray, half: FloatArray, curve: Curve, prevalence: float, level: float, n_neg: float
+) -> Band:
+    """Limits ``alpha exp(+- half / alpha)``, mapped to precision; they contain the curve."""
+    alpha = np.maximum(alpha, 0.0)
+    with np.errstate(over="ignore"):
+        factor = np.exp(ratio(half, alpha))
+    # Clopper-Pearson for no event among all negatives.
+    unseen = -np.expm1(np.log(0.5 * (1 - level)) / n_neg)
+    upper = np.where(alpha > 0, alpha * np.minimum(factor, 1 / np.maximum(alpha, 1e-300)), half)
+    upper = np.minimum(np.maximum(upper, unseen), 1.0)
+    precision = curve.at(GRID)
+    return Band(
+        np.minimum(_to_precision(upper, prevalence), precision),
+        precision,
+        np.maximum(_to_precision(alpha / factor, prevalence), precision),
+    )
+
+
+def vertical_band(tasks: RankingSet, level: float) -> Band:
+    """Student's t over tasks for the mean precision."""
+    heights = precision_on_grid(tasks)
+    precision, count = heights.mean(axis=0), len(tasks)
+    if count < 2:
+        return _nothing(precision)
+    half = t_quantile(level, count - 1) * heights.std(axis=0, ddof=1) / np.sqrt(count)
+    return Band(np.maximum(precision - half, 0.0), precision, np.minimum(precision + half, 1.0))

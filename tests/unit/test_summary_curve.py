@@ -1,0 +1,255 @@
+"""One precision-recall curve for tasks of different prevalence."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth._summary_bands import GRID, false_positive_rates, unbiased_rates
+from sawtooth.exceptions import InputError, UndefinedMetricError
+from sawtooth.group_metrics import per_group
+from sawtooth.groups import rank_groups
+from sawtooth.simulate import Bibeta, Binormal
+from sawtooth.summary import METHODS, summary_curve
+from tests import naive_groups
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+RECALLS = np.linspace(0, 1, 201)
+
+
+def random_tasks(rng, n_tasks, size, levels=None):
+    """Tasks that all have both classes."""
+    y, s, group = naive_groups.random_groups(rng, n_tasks, size, levels)
+    extra = np.arange(n_tasks)
+    y = np.concatenate([y, np.ones(n_tasks, bool), np.zeros(n_tasks, bool)])
+    s = np.concatenate([s, np.round(rng.normal(size=2 * n_tasks), 1)])
+    return y, s, np.concatenate([group, extra, extra])
+
+
+def law_tasks(rng, law, prevalences, sizes):
+    """Tasks of one score law at different prevalences."""
+    parts = []
+    for task, (prevalence, size) in enumerate(zip(prevalences, sizes, strict=True)):
+        n_pos = max(1, round(prevalence * size))
+        y, s = law.sample(n_pos, size - n_pos, rng)
+        parts.append((y, s, np.full(size, task)))
+    return [np.concatenate(column) for column in zip(*parts, strict=True)]
+
+
+@pytest.mark.parametrize("levels", [None, 10, 1])
+@pytest.mark.parametrize("copies", [1, 2, 7])
+def test_equal_tasks_give_their_own_curve(levels, copies):
+    rng = np.random.default_rng(1)
+    y = rng.random(150) < 0.3
+    s = rng.normal(size=150) + y
+    s = s if levels is None else np.round(s * levels) / levels
+    ranking = saw.rank(y, s)
+    rankings = rank_groups(
+        np.tile(y, copies), np.tile(s, copies), np.repeat(np.arange(copies), 150)
+    )
+    summary = summary_curve(rankings)
+    own = saw.pr_curve(ranking)
+    np.testing.assert_allclose(summary.curve.at(RECALLS), own.at(RECALLS), atol=1e-14)
+    assert summary.area == pytest.approx(own.area(), abs=1e-14)
+    assert summary.area == pytest.approx(saw.aucpr(ranking, "davis_goadrich"), abs=1e-14)
+    assert summary.prevalence == pytest.approx(ranking.prevalence)
+    elsewhere = summary_curve(rankings, prevalence=0.05)
+    moved = saw.pr_curve(ranking.at_prevalence(0.05))
+    assert elsewhere.area == pytest.approx(moved.area(), abs=1e-14)
+
+
+@pytest.mark.parametrize("levels", [None, 2])
+def test_it_is_the_mean_false_positive_rate_at_every_recall(levels):
+    rng = np.random.default_rng(2)
+    y, s, group = random_tasks(rng, 6, 20, levels)
+    rankings = rank_groups(y, s, group)
+    summary = summary_curve(rankings, prevalence=0.2)
+    tasks = naive_groups.split(y, s, group).values()
+    for recall in np.unique(np.concatenate([np.linspace(0.01, 1, 40), [0.5, 1 / 3, 0.25]])):
+        alpha = float(np.mean([naive_groups.false_positive_rate(rows, recall) for rows in tasks]))
+        expected = 0.2 * recall / (0.2 * recall + 0.8 * alpha)
+        assert float(summary.curve.at(recall)) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_tasks_changes_nothing(method):
+    rng = np.random.default_rng(3)
+    y, s, group = random_tasks(rng, 8, 30, 5)
+    mixed = rng.permutation(8)
+    first = summary_curve(rank_groups(y, s, group), 0.2, method=method)
+    second = summary_curve(rank_groups(y, s, mixed[group]), 0.2, method=method)
+    if method == "reference":  # to the last bit
+        np.testing.assert_array_equal(first.curve.tp, second.curve.tp)
+        np.testing.assert_array_equal(first.curve.fp, second.curve.fp)
+    assert first.area == pytest.approx(second.area, abs=1e-14)
+    for name in ("low", "precision", "high"):
+        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-12)
+
+
+@pytest.mark.parametrize("law", [Binormal(), Bibeta()], ids=["binormal", "bibeta"])
+def test_tasks_of_one_law_at_any_prevalence_give_its_curve(law):
+    rng = np.random.default_rng(4)
+    prevalences = np.geomspace(0.01, 0.5, 24)
+    rankings = rank_groups(*law_tasks(rng, law, prevalences, np.full(24, 10_000)))
+    for reference in (0.02, 0.1, 0.5):
+        summary = summary_curve(rankings, reference)
+        truth = law.aucpr(reference)
+        # The spread of the tasks' own areas at this prevalence gives the error of the mean.
+        own = [saw.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
+        error = np.std(own, ddof=1) / np.sqrt(24)
+        assert summary.area == pytest.approx(truth, abs=4 * error)
+        assert error < 0.05 * truth  # or the test would prove little
+        # Vertical averaging cannot: it stays where the tasks' own prevalences put it.
+    assert abs(summary.beside["vertical"] - law.aucpr(0.5)) > 0.05
+
+
+def test_area_of_the_vertical_mean_is_the_mean_area():
+    rng = np.random.default_rng(5)
+    rankings = rank_groups(*random_tasks(rng, 6, 40))
+    vertical = summary_curve(rankings, method="vertical")
+    expected = per_group(rankings, "aucpr", estimator="davis_goadrich").mean()
+    assert vertical.area == pytest.approx(expected, abs=1e-14)
+    mean = np.mean([saw.pr_curve(r).at(GRID) for r in rankings], axis=0)
+    np.testing.assert_allclose(vertical.precision, mean, atol=1e-9)
+
+
+def test_pooled_is_the_curve_of_all_rows():
+    rng = np.random.default_rng(6)
+    y, s, group = random_tasks(rng, 6, 40)
+    pooled = summary_curve(rank_groups(y, s, group), method="pooled")
+    ranking = saw.rank(y, s)
+    assert pooled.area == pytest.approx(saw.aucpr(ranking, "davis_goadrich"), abs=1e-13)
+    assert set(pooled.beside) == {"reference", "vertical"}
+    with pytest.raises(InputError, match="pooled=True"):
+        summary_curve([ranking, ranking], method="pooled")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_band_contains_the_curve_and_stays_in_the_unit_square(method):
+    rng = np.random.default_rng(7)
+    for n_tasks, size, levels in ((2, 8, None), (5, 30, 2), (30, 60, None)):
+        summary = summary_curve(
+            rank_groups(*random_tasks(rng, n_tasks, size, levels)), method=method
+        )
+        assert np.all(summary.low >= 0)
+        assert np.all(summary.high <= 1)
+        assert np.all((summary.low <= summary.precision) & (summary.precision <= summary.high))
+        np.testing.assert_allclose(summary.precision, summary.curve.at(summary.recall), atol=1e-12)
+    wide, narrow = (
+        summary_curve(
+            rank_groups(*random_tasks(np.random.default_rng(8), 9, 60)),
+            method=method,
+            confidence_level=level,
+        )
+        for level in (0.99, 0.5)
+    )
+    assert np.mean(wide.high - wide.low) > np.mean(narrow.high - narrow.low)
+
+
+def test_perfect_tasks_do_not_get_a_band_of_no_width():
+    y = np.tile(np.repeat([1, 0], [5, 20]), 4)
+    rankings = rank_groups(y, y, np.repeat(np.arange(4), 25))
+    summary = summary_curve(rankings)
+    assert summary.area == 1.0
+    assert np.all(summary.high == 1.0)
+    # No false positive among 80 negatives: the rate is below 1 - .025^(1/80) with 97.5 %.
+    alpha = 1 - 0.025 ** (1 / 80)
+    pi, recall = summary.prevalence, summary.recall
+    expected = pi * recall / (pi * recall + (1 - pi) * alpha)
+    known = recall <= 0.8
+    np.testing.assert_allclose(summary.low[known], expected[known])
+    # Five positives say nothing about recalls above 5/6 of the law.
+    assert np.all(summary.low[~known] <= expected[~known] * (1 + 1e-12))
+
+
+def test_coverage_of_the_band_when_tasks_share_one_law():
+    # 400 data sets of 10 tasks with 25 positives each; binomial with .95: 364 hits or fewer have
+    # probability 1e-3. Without its correction for small tasks it covers recall .9 about .85.
+    rng = np.random.default_rng(9)
+    law, at = Binormal(), [19, 49, 79]
+    truth = law.precision(GRID[at], 0.2)
+    hits = np.zeros(3)
+    for _ in range(400):
+        rankings = rank_groups(
+            *law_tasks(rng, law, np.full(10, 0.2), np.full(10, 125)), pooled=False
+        )
+        summary = summary_curve(rankings, 0.2)
+        hits += (summary.low[at] <= truth) & (truth <= summary.high[at])
+    assert np.all(hits > 364)
+
+
+def test_rates_are_nearly_unbiased_for_tasks_with_few_positives():
+    # 20,000 tasks of 20 positives: the mean rate at each recall is within 3 % of the truth where
+    # the plain one is off by more than 5 % somewhere.
+    from scipy.special import ndtr, ndtri
+
+    rng = np.random.default_rng(10)
+    recall = np.array([0.3, 0.5, 0.7])
+    y = np.tile(np.repeat([1, 0], [20, 100]), 20_000)
+    rankings = rank_groups(y, rng.normal(size=y.size) + y, np.repeat(np.arange(20_000), 120))
+    truth = ndtr(ndtri(recall) - 1)
+    better = unbiased_rates(rankings, recall).mean(axis=0)
+    plain = false_positive_rates(rankings, recall * 20).mean(axis=0)
+    np.testing.assert_allclose(better, truth, rtol=0.03)
+    assert np.max(np.abs(plain / truth - 1)) > 0.05
+
+
+def test_weights_count_as_repetitions_in_the_curve():
+    rng = np.random.default_rng(11)
+    y, s, group = random_tasks(rng, 4, 20, 3)
+    w = rng.integers(1, 4, y.size)
+    weighted = summary_curve(rank_groups(y, s, group, w), 0.2)
+    repeated = summary_curve(
+        rank_groups(np.repeat(y, w), np.repeat(s, w), np.repeat(group, w)), 0.2
+    )
+    assert weighted.area == pytest.approx(repeated.area, abs=1e-12)
+    inside = weighted.curve.at(RECALLS), repeated.curve.at(RECALLS)
+    # Recall is a quotient of floats with weights: steps may sit a rounding apart.
+    assert np.mean(np.isclose(*inside, atol=1e-9)) > 0.97
+    assert np.all(weighted.low <= weighted.high)
+
+
+def test_tasks_that_lack_a_class_are_left_out():
+    y, s, g = [1, 0, 1, 0, 0, 1], [6, 5, 4, 3, 2, 1], [0, 0, 1, 1, 2, 3]
+    summary = summary_curve(rank_groups(y, s, g))
+    assert (summary.n, summary.n_undefined) == (2, 2)
+    assert "2 left out" in repr(summary)
+    with pytest.raises(UndefinedMetricError, match="every task lacks a class"):
+        summary_curve(rank_groups([1, 0], [1, 2], [0, 1]))
+
+
+def test_one_task_has_a_curve_but_no_band():
+    ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    for method in ("reference", "vertical"):
+        summary = summary_curve([ranking], method=method)
+        assert np.isnan(summary.low).all()
+        assert summary.to_dict()["band"]["low"][0] is None
+    assert np.isnan(summary_curve(rank_groups([1, 0], [2, 1], [0, 0]), method="pooled").low).all()
+
+
+def test_plain_data_and_a_picture():
+    rng = np.random.default_rng(12)
+    summary = summary_curve(rank_groups(*random_tasks(rng, 4, 30)))
+    assert json.loads(json.dumps(summary.to_dict()))["n"] == 4
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    figure, axes = pyplot.subplots()
+    assert summary.plot(axes) is axes
+    assert axes.collections
+    pyplot.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prevalence": 0}, "prevalence must be strictly between 0 and 1"),
+        ({"method": "mean"}, "method must be one of"),
+        ({"confidence_level": 1}, "confidence_level must be strictly between"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        summary_curve([saw.rank([1, 0], [2, 1])], **options)
