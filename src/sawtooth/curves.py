@@ -200,6 +200,7 @@ class Curve:
         kind = _KINDS[self.kind]
         position = kind.axis(self.tp, self.fp)
         target = np.clip(kind.from_x(self, values), position[0], position[-1])
+        target = _snapped(target, position)
         if kind.highest == "left":
             after = np.searchsorted(position, target, side="left")
             before = np.maximum(after - 1, 0)
@@ -420,6 +421,13 @@ def is_achievable(recall: Any, precision: Any, prevalence: Any) -> Any:
     # A few units in the last place, so that points computed on the boundary stay on it.
     inside = p * (1 - pi + pi * r) >= pi * r * (1 - 4 * np.finfo(float).eps)
     return bool(inside) if inside.ndim == 0 else inside
+
+
+def _snapped(target: FloatArray, position: Array) -> FloatArray:
+    """Move a target onto a point it differs from by rounding only: 0.55 * 100 is not 55."""
+    slack = 4 * np.finfo(float).eps * position[-1]
+    nearest = position[np.minimum(np.searchsorted(position, target - slack), position.size - 1)]
+    return np.where(np.abs(nearest - target) <= slack, nearest, target)
 
 
 def _path(ranking: Ranking, kind: str) -> Curve:

@@ -59,6 +59,14 @@ def test_at_gives_the_height_on_arrival():
         curve.at(1.2)
 
 
+def test_at_survives_the_rounding_of_recall():
+    """0.55 * 100 is 55.00000000000001 in floating point, and must not fall off the step."""
+    curve = saw.pr_curve(saw.rank(np.tile([1, 0], 100), -np.arange(200)))
+    recall = np.arange(1, 101) / 100
+    tp = np.arange(1, 101)
+    np.testing.assert_allclose(curve.at(recall), tp / (2 * tp - 1), rtol=1e-14)
+
+
 def test_at_is_linear_in_counts_on_every_kind():
     grid = np.linspace(0, 1, 101)
     for _, _, _, ranking in rankings(2):

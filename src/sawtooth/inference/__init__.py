@@ -1,0 +1,1 @@
+"""How sure: intervals, bands and comparisons."""

@@ -1,0 +1,412 @@
+"""Intervals about one number: areas under curves, points on them, scores of a threshold."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .. import _validation
+from ..exceptions import InputError, ReliabilityWarning
+from ..ranking import Ranking
+from ..results import Interval
+from .evidence import ClosedForm, Evidence, Folds, Replicates, closed_form, resampled
+from .functionals import Metric
+from .methods import INTERVALS, METHODS, PREVALENCE, RESAMPLING
+from .resampling import Progress, resampler_for
+
+__all__ = [
+    "INTERVALS",
+    "METHODS",
+    "MetricInterval",
+    "aucpr_interval",
+    "auroc_interval",
+    "crossval_interval",
+    "metric_interval",
+]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MetricInterval(Interval):
+    """An interval that can be asked for another level.
+
+    Attributes
+    ----------
+    metric : str
+        What the interval is about.
+    standard_error : float
+        Of the estimate: from the influence values, or the standard deviation of the replicates.
+    evidence : object
+        What the limits are computed from; a bootstrap keeps its replicates here.
+    """
+
+    metric: str
+    standard_error: float
+    evidence: Evidence = field(compare=False)
+
+    def at_level(self, confidence_level: float) -> MetricInterval:
+        """Return the interval at another level, without another look at the data.
+
+        Examples
+        --------
+        >>> import sawtooth as saw
+        >>> example = saw.load_example()
+        >>> ranking = saw.rank(example.label, example.scores["gradient_boosting"])
+        >>> interval = saw.aucpr_interval(ranking, method="bootstrap_percentile", rng=0)
+        >>> narrow = interval.at_level(0.5)
+        >>> interval.low < narrow.low < narrow.high < interval.high
+        True
+        """
+        level = _validation.as_fraction(confidence_level, "confidence_level")
+        low, high = _limits(self.evidence, self.estimate, level)
+        return replace(self, low=low, high=high, confidence_level=level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary, without the evidence."""
+        names = (
+            "metric",
+            "estimate",
+            "low",
+            "high",
+            "standard_error",
+            "confidence_level",
+            "method",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+# Limits and estimate may come from sums in another order.
+_ROUNDING = 1e-12
+
+
+def _limits(evidence: Evidence, estimate: float, level: float) -> tuple[float, float]:
+    low, high = (float(limit) for limit in evidence.limits(level))
+    return (
+        estimate if 0 < low - estimate < _ROUNDING else low,
+        estimate if 0 < estimate - high < _ROUNDING else high,
+    )
+
+
+def from_evidence(
+    metric: Metric, method: str, estimate: float, error: float, evidence: Evidence, level: object
+) -> MetricInterval:
+    """Put an interval together."""
+    confidence_level = _validation.as_fraction(level, "confidence_level")
+    low, high = _limits(evidence, estimate, confidence_level)
+    return MetricInterval(
+        metric=metric.name,
+        method=method,
+        estimate=estimate,
+        standard_error=error,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        evidence=evidence,
+    )
+
+
+def metric_interval(
+    ranking: Ranking,
+    *,
+    metric: str = "aucpr",
+    method: str | None = None,
+    estimator: str = "average_precision",
+    recall: Any = None,
+    precision: float | None = None,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    at_prevalence: float | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    prevalence: str = "fixed",
+    rng: np.random.Generator | int | None = None,
+    progress: Progress | None = None,
+) -> MetricInterval:
+    """Return an interval for any metric of one ranking.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        With at least one row of each class.
+    metric : str
+        - ``aucpr``, ``aucnpr``: areas, with `estimator` and a range of `recall`;
+        - ``auroc``, ``auprg``;
+        - ``precision_at_recall``: the curve's precision at one `recall`;
+        - ``recall_at_precision``: the largest recall of a threshold whose precision is at least
+          `precision`;
+        - ``f_beta``: F-beta of the rows with ``score >= threshold``; ``beta=0`` is precision,
+          and negatives between `threshold` and the next higher score of a positive, whose scores a
+          ranking does not keep, count as below it.
+    method : str, optional
+        By default the first of :data:`METHODS` for the metric.
+    at_prevalence : float, optional
+        The metric as it would be at this known prevalence.
+    confidence_level : float, default 0.95
+    n_resamples : int, default 1000
+        Replicates of the bootstrap methods.
+    prevalence : {"fixed", "random"}
+        Whether another sample would have the same numbers of positives and negatives, or the same
+        number of rows with whatever classes they come to have.
+    rng : None, int or Generator
+        For the bootstrap methods; the result does not depend on the number of cores.
+    progress : callable, optional
+        Called as ``progress(done, total)`` while replicates are drawn.
+
+    Returns
+    -------
+    MetricInterval
+        An :class:`~sawtooth.Interval`; :meth:`~MetricInterval.at_level` gives other levels. An
+        estimate of exactly 0 or 1 has a one-sided interval: ``alpha**(1/n)`` to 1, or mirrored,
+        where the method itself has nothing to say.
+
+    Raises
+    ------
+    UndefinedMetricError
+        If a class is empty.
+
+    Warns
+    -----
+    ReliabilityWarning
+        For auprg when the number of positives times the prevalence is under 1.
+
+    Notes
+    -----
+    With weights, `influence` and its kin treat them as importance weights: squared in the variance
+    and through Kish's effective sizes in the small-sample terms. How the bootstrap treats them:
+    :class:`~sawtooth.inference.resampling.RankingResampler`.
+
+    Examples
+    --------
+    >>> import sawtooth as saw
+    >>> example = saw.load_example()
+    >>> ranking = saw.rank(example.label, example.scores["gradient_boosting"])
+    >>> saw.metric_interval(ranking, metric="precision_at_recall", recall=0.5)
+    Interval(...)
+    >>> saw.metric_interval(ranking, metric="aucnpr", at_prevalence=0.01).method
+    'guarded'
+    """
+    what = Metric(
+        name=metric,
+        estimator=estimator,
+        recall=recall,
+        precision=precision,
+        threshold=threshold,
+        beta=beta,
+    )
+    options = METHODS[what.name]
+    method = options[0] if method is None else _validation.as_choice(method, "method", options)
+    prevalence = _validation.as_choice(prevalence, "prevalence", PREVALENCE)
+    if at_prevalence is not None:
+        if prevalence == "random":
+            raise InputError(
+                "at_prevalence is a known prevalence, so it cannot be prevalence='random': leave "
+                "one of the two out."
+            )
+        ranking = ranking.at_prevalence(at_prevalence)
+    functional = what.of(ranking)
+    _warn_if_blind(what, ranking)
+    estimate = functional.estimate(ranking)
+    zero, one = functional.unit
+    evidence: ClosedForm | Replicates
+    if method in RESAMPLING:
+        evidence = resampled(
+            functional,
+            method,
+            ranking,
+            resampler_for(functional, ranking, prevalence),
+            n_resamples=_validation.as_count(n_resamples, "n_resamples", minimum=2),
+            prevalence=prevalence,
+            rng=_validation.as_generator(rng),
+            progress=progress,
+        )
+        error = float(np.std(evidence.values, ddof=1))
+    else:
+        evidence = closed_form(
+            functional,
+            method,
+            ranking.cells,
+            ranking.squares,
+            sizes=ranking.effective_sizes,
+            prevalence=prevalence,
+            estimate=functional.to_unit(estimate),
+        )
+        error = math.sqrt(float(evidence.variance))
+    return from_evidence(what, method, estimate, (one - zero) * error, evidence, confidence_level)
+
+
+def _warn_if_blind(metric: Metric, ranking: Ranking) -> None:
+    """The gain area weighs recalls near the prevalence most; with n pi < 1 none was observed."""
+    seen = ranking.effective_sizes[0] * ranking.prevalence
+    if metric.name == "auprg" and seen < 1.0:
+        warnings.warn(
+            "the precision-recall-gain area depends most on recalls near the prevalence, where "
+            f"{seen:.2g} positives are expected: its interval covers the truth far too rarely "
+            "here; use aucpr or aucnpr.",
+            ReliabilityWarning,
+            stacklevel=3,
+        )
+
+
+def aucpr_interval(
+    ranking: Ranking,
+    *,
+    method: str = "guarded",
+    estimator: str = "average_precision",
+    recall: tuple[float, float] = (0.0, 1.0),
+    at_prevalence: float | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    prevalence: str = "fixed",
+    rng: np.random.Generator | int | None = None,
+    progress: Progress | None = None,
+) -> MetricInterval:
+    """Return an interval for the area under the precision-recall curve.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        With at least one row of each class.
+    method : str, default "guarded"
+        A name in :data:`sawtooth.INTERVALS`. Formula intervals take no time; `bootstrap_percentile`
+        serves every estimator but ``binormal``, `binomial` and `logit` serve all.
+    estimator, recall
+        As in :func:`sawtooth.aucpr`.
+    at_prevalence, confidence_level, n_resamples, prevalence, rng, progress
+        As in :func:`sawtooth.metric_interval`.
+
+    Returns
+    -------
+    MetricInterval
+        An :class:`~sawtooth.Interval` with ``at_level``.
+
+    References
+    ----------
+    Boyd, *Mitigating the risks of thresholdless metrics in machine learning evaluation*, 2014,
+    section 4.3.3.
+
+    Examples
+    --------
+    >>> import sawtooth as saw
+    >>> ranking = saw.rank([1, 1, 0, 1, 0, 1, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
+    >>> saw.aucpr_interval(ranking, method="logit")
+    Interval(0.854167, low=0.267181, high=0.989484, 95 %, logit)
+    """
+    return metric_interval(
+        ranking,
+        metric="aucpr",
+        method=method,
+        estimator=estimator,
+        recall=recall,
+        at_prevalence=at_prevalence,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        prevalence=prevalence,
+        rng=rng,
+        progress=progress,
+    )
+
+
+def auroc_interval(
+    ranking: Ranking,
+    *,
+    method: str = "logit",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: np.random.Generator | int | None = None,
+    progress: Progress | None = None,
+) -> MetricInterval:
+    """Return an interval for the area under the ROC curve.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        With at least one row of each class.
+    method : {"logit", "delong", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t"}
+        The first two have DeLong's variance, on the logit and on the plain scale.
+    confidence_level, n_resamples, rng, progress
+        As in :func:`sawtooth.metric_interval`.
+
+    Notes
+    -----
+    When every positive outranks every negative the variance is 0. The limit is then exact: k =
+    min(n, m) pairs without a common row are all in order with probability at most ``AUROC**k``, so
+    ``alpha**(1/k)`` is a lower limit.
+
+    References
+    ----------
+    DeLong, DeLong & Clarke-Pearson, *Comparing the areas under two or more correlated receiver
+    operating characteristic curves*, 1988.
+
+    Examples
+    --------
+    >>> import sawtooth as saw
+    >>> ranking = saw.rank([1, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1])
+    >>> saw.auroc_interval(ranking)
+    Interval(0.888889, low=0.261373, high=0.994501, 95 %, logit)
+    """
+    return metric_interval(
+        ranking,
+        metric="auroc",
+        method=method,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        progress=progress,
+    )
+
+
+def crossval_interval(
+    folds: Iterable[Ranking],
+    *,
+    metric: str = "aucpr",
+    estimator: str = "average_precision",
+    recall: Any = None,
+    precision: float | None = None,
+    threshold: float | None = None,
+    beta: float = 1.0,
+    confidence_level: float = 0.95,
+) -> MetricInterval:
+    """Return the interval about the mean of the folds of a cross-validation.
+
+    ``mean -+ t s / sqrt(k)`` with the t quantile of k - 1 degrees of freedom. It is what many
+    papers print, and it is often far from its level: every fold is small, so every fold's area is
+    biased upwards, and the mean of the folds is as biased as one of them. Prefer
+    :func:`sawtooth.aucpr_interval` on a test set.
+
+    Parameters
+    ----------
+    folds : iterable of Ranking
+        At least two.
+    metric, estimator, recall, precision, threshold, beta, confidence_level
+        As in :func:`sawtooth.metric_interval`.
+
+    Examples
+    --------
+    >>> import sawtooth as saw
+    >>> folds = [
+    ...     saw.rank([1, 1, 0, 0], scores) for scores in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])
+    ... ]
+    >>> interval = saw.crossval_interval(folds)
+    >>> round(interval.estimate, 4), interval.high
+    (0.8611, 1.0)
+    """
+    what = Metric(
+        name=metric,
+        estimator=estimator,
+        recall=recall,
+        precision=precision,
+        threshold=threshold,
+        beta=beta,
+    )
+    functionals = [(what.of(fold), fold) for fold in folds]
+    if len(functionals) < 2:
+        raise InputError(f"folds must be at least two rankings, got {len(functionals)}.")
+    values = np.array([functional.estimate(fold) for functional, fold in functionals])
+    evidence = Folds(values=values, bounds=functionals[0][0].bounds)
+    return from_evidence(
+        what, "crossval", float(values.mean()), evidence.error, evidence, confidence_level
+    )

@@ -1,0 +1,241 @@
+"""Rows that are drawn together, and where each stands in the ranking of each model.
+
+A unit is what a resample takes or leaves as a whole: a cluster, or all rows that no model tells
+apart. Sorting happens once; a replicate is a product of a sparse matrix (cells by units) with the
+numbers of times that the units were drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from ..exceptions import InputError
+from ..ranking import Cells, Ranking, rank
+from .influence import mean_of
+from .resampling import Multinomial
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rows:
+    """Checked rows: class, weight (None if all are 1), and cluster (None if each is its own)."""
+
+    positive: npt.NDArray[np.bool_]
+    weight: FloatArray | None
+    cluster: IntArray | None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters."""
+        return 0 if self.cluster is None else int(self.cluster.max()) + 1
+
+
+def check_rows(
+    y_true: object,
+    sample_weight: object,
+    clusters: object,
+    pos_label: object,
+    scores: dict[str, Any],
+) -> tuple[Rows, dict[str, Array]]:
+    """Check labels, scores (by the names that messages use), weights and clusters.
+
+    Rows of weight zero are left out.
+    """
+    positive = _validation.as_positive_mask(y_true, pos_label)
+    checked = {name: _validation.as_scores(values, name) for name, values in scores.items()}
+    for name, values in checked.items():
+        _validation.reject_missing(values, name)
+    others: dict[str, Array] = {}
+    if sample_weight is not None:
+        others["sample_weight"] = _validation.as_weights(sample_weight)
+    if clusters is not None:
+        others["clusters"] = _validation.as_vector(clusters, "clusters")
+        _validation.reject_missing(others["clusters"], "clusters")
+    _validation.require_same_length(y_true=positive, **checked, **others)
+    weight = others.get("sample_weight")
+    if weight is not None and not weight.all():
+        used = weight > 0
+        positive, weight = positive[used], weight[used]
+        checked = {name: values[used] for name, values in checked.items()}
+        others = {name: values[used] for name, values in others.items()}
+    cluster = None
+    if "clusters" in others:
+        cluster = np.unique(others["clusters"], return_inverse=True)[1].astype(np.int64)
+        if cluster.size and cluster.max() == 0:
+            raise InputError("clusters must name at least two clusters, got one.")
+    return Rows(positive=positive, weight=weight, cluster=cluster), checked
+
+
+def rank_rows(rows: Rows, scores: Array) -> Ranking:
+    """Rank checked rows."""
+    return rank(rows.positive, scores, sample_weight=rows.weight)
+
+
+def locate(threshold: Array, scores: Array) -> IntArray:
+    """Return the place of every score among descending thresholds.
+
+    ``2 k`` is above threshold k and under the one before, ``2 k + 1`` at it; ``2 K`` is below all.
+    """
+    ascending = threshold[::-1]
+    after = np.searchsorted(ascending, scores, side="right")
+    at = ascending[np.maximum(after - 1, 0)] == scores
+    return np.asarray(2 * (threshold.size - after) + (at & (after > 0)), dtype=np.int64)
+
+
+def row_values(place: IntArray, positive: npt.NDArray[np.bool_], values: Cells) -> FloatArray:
+    """Give every row the value of its cell."""
+    segments = np.append(np.stack([values.above, values.tied], axis=-1).ravel(), values.below)
+    row = np.minimum(place // 2, values.positives.size - 1)
+    return np.where(positive, values.positives[row], segments[place])
+
+
+def contributions(rows: Rows, place: IntArray, values: Cells, slope: float) -> FloatArray:
+    """First-order contribution of every row: weight times derivative, centred in its class.
+
+    `slope` is the derivative by the log odds of the prevalence; 0 when prevalence is fixed.
+    """
+    weight = np.ones(place.size) if rows.weight is None else rows.weight
+    value = row_values(place, rows.positive, values)
+    result = np.empty(place.size)
+    for chosen, sign in ((rows.positive, 1.0), (~rows.positive, -1.0)):
+        centred = value[chosen] - mean_of(value[chosen], weight[chosen])
+        result[chosen] = weight[chosen] * (centred + sign * slope / weight[chosen].sum())
+    return result
+
+
+def covariance_of(rows: Rows, columns: FloatArray, sizes: tuple[float, float]) -> FloatArray:
+    """Covariance matrix from contributions, one column per model."""
+    if rows.cluster is None:
+        parts = (columns[rows.positive], columns[~rows.positive])
+        return sum(  # type: ignore[return-value]
+            part.T @ part * (size / max(size - 1.0, 1e-9))
+            for part, size in zip(parts, sizes, strict=True)
+        )
+    count = rows.n_clusters
+    sums = np.stack([np.bincount(rows.cluster, column, count) for column in columns.T], axis=-1)
+    return np.asarray(sums.T @ sums * (count / (count - 1.0)), dtype=np.float64)
+
+
+def effective_sizes(rows: Rows) -> tuple[float, float]:
+    """Kish's effective number of independent positives and negatives, clusters taken as one."""
+    weight = np.ones(rows.positive.size) if rows.weight is None else rows.weight
+    sizes = []
+    for chosen in (rows.positive, ~rows.positive):
+        sums = weight[chosen]
+        if rows.cluster is not None:
+            sums = np.bincount(rows.cluster[chosen], sums).astype(np.float64)
+        sizes.append(float(sums.sum() ** 2 / np.sum(sums**2)))
+    return sizes[0], sizes[1]
+
+
+class Units:
+    """Draws of units, and the cells that each model's ranking then has.
+
+    Parameters
+    ----------
+    rows : Rows
+    places : sequence of arrays
+        `locate` for each model.
+    n_thresholds : sequence of int
+        Thresholds of each model.
+    together : bool
+        Whether to draw rows whatever their class. Mixed clusters are always drawn so.
+
+    Attributes
+    ----------
+    mixed : bool
+        Whether some cluster has rows of both classes: then only `rebalanced` cells keep the
+        prevalence.
+    """
+
+    def __init__(
+        self, rows: Rows, places: Sequence[IntArray], n_thresholds: Sequence[int], *, together: bool
+    ) -> None:
+        unit, counts, positive = _units(rows, places)
+        self.mixed = positive is None
+        self.n_units = counts.size
+        self.unit_of_row = unit
+        strata = [np.arange(counts.size)]
+        if positive is not None and not together:
+            strata = [np.flatnonzero(positive), np.flatnonzero(~positive)]
+        self._strata = [(stratum, Multinomial(counts[stratum])) for stratum in strata]
+        self.counts = counts
+        # Rows that no model tells apart are one unit: one drawn row brings one row's weight.
+        share = 1.0 if rows.cluster is not None else 1.0 / counts[unit]
+        weight = (1.0 if rows.weight is None else rows.weight) * share
+        self.weight = np.broadcast_to(weight, unit.shape)
+        self._matrices = [
+            _matrix(rows.positive, unit, place, self.weight, size, counts.size)
+            for place, size in zip(places, n_thresholds, strict=True)
+        ]
+        self.n_cells = max(self.n_units, 3 * max(n_thresholds) + 1)
+
+    def draw(self, rng: np.random.Generator, size: int) -> IntArray:
+        """Return how often each unit is drawn, (size, units)."""
+        drawn = np.empty((size, self.n_units), dtype=np.int64)
+        for stratum, sampler in self._strata:
+            drawn[:, stratum] = sampler.draw(rng, size)
+        return drawn
+
+    def cells(self, drawn: Array, model: int = 0) -> Cells:
+        """Return the cells of a model when units count as often as they were drawn."""
+        matrix, size = self._matrices[model]
+        product = np.ascontiguousarray((matrix @ drawn.T.astype(np.float64)).T)
+        segments = product[:, size:]
+        return Cells(product[:, :size], segments[:, 1:-1:2], segments[:, :-1:2], segments[:, -1])
+
+
+def _units(
+    rows: Rows, places: Sequence[IntArray]
+) -> tuple[IntArray, IntArray, npt.NDArray[np.bool_] | None]:
+    """Unit of every row, rows per unit to draw from, and the class of each unit if it has one."""
+    if rows.cluster is not None:
+        count = rows.n_clusters
+        positives = np.bincount(rows.cluster, rows.positive, count)
+        size = np.bincount(rows.cluster, minlength=count)
+        pure = bool(np.all((positives == 0) | (positives == size)))
+        return rows.cluster, np.ones(count, dtype=np.int64), positives > 0 if pure else None
+    if rows.weight is not None:
+        every = np.arange(rows.positive.size)
+        return every, np.ones(every.size, dtype=np.int64), rows.positive
+    code = rows.positive.astype(np.int64)
+    for place in places:
+        code = np.unique(code * (int(place.max()) + 1) + place, return_inverse=True)[1]
+    counts = np.bincount(code)
+    positive = np.zeros(counts.size, dtype=np.bool_)
+    positive[code[rows.positive]] = True
+    return code, counts, positive
+
+
+def _matrix(
+    positive: npt.NDArray[np.bool_],
+    unit: IntArray,
+    place: IntArray,
+    weight: FloatArray,
+    size: int,
+    n_units: int,
+) -> tuple[Any, int]:
+    """Sparse matrix from units to the cells ``positives, above_0, tied_0, above_1, ..., below``."""
+    from scipy.sparse import csr_array
+
+    cell = np.where(positive, place // 2, size + place)
+    shape = (3 * size + 1, n_units)
+    return csr_array((weight, (cell, unit)), shape=shape), size
+
+
+def rebalanced(cells: Cells, odds: float) -> Cells:
+    """Weight the negatives of every replicate so that it has the odds of the sample."""
+    n = np.sum(cells.positives, axis=-1)
+    m = np.sum(cells.above, axis=-1) + np.sum(cells.tied, axis=-1) + cells.below
+    factor = n / (m * odds)
+    column = factor[:, np.newaxis]
+    return Cells(cells.positives, cells.tied * column, cells.above * column, cells.below * factor)

@@ -1,0 +1,77 @@
+"""The limit theorem: its variance, its processes, its band."""
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.exceptions import InputError
+from sawtooth.inference.bands import hit_band, pr_band, roc_band
+from sawtooth.inference.bands.asymptotic import brownian_bridge
+from sawtooth.simulate import Binormal
+
+
+def test_brownian_bridge_has_its_covariance():
+    times = np.array([0.1, 0.1, 0.45, 0.9, 1.0])
+    draws = brownian_bridge(times, 200_000, np.random.default_rng(0))
+    expected = np.minimum.outer(times, times) - np.outer(times, times)
+    # Each entry's error is at most sqrt(2) * variance / sqrt(draws), variance at most 1/4.
+    np.testing.assert_allclose(np.cov(draws.T, ddof=0), expected, atol=4 * 0.25 * 2**0.5 / 447)
+    np.testing.assert_array_equal(draws[:, 0], draws[:, 1])
+    np.testing.assert_allclose(draws[:, -1], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("prevalence", ["random", "fixed"])
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_standard_error_is_that_of_the_theorem(prevalence, share):
+    """Estimated from a large sample against the formula with the true densities."""
+    scenario, size = Binormal(1.0), 100_000
+    n_pos = round(size * share)
+    y_true, y_score = scenario.sample(n_pos, size - n_pos, rng=0)
+    band = pr_band(
+        saw.rank(y_true, y_score),
+        method="asymptotic",
+        scores=(y_true, y_score),
+        prevalence=prevalence,
+        recall=(0.2, 0.8),
+        rng=0,
+    )
+    variance = scenario.asymptotic_variance(band.x, share, random_prevalence=prevalence == "random")
+    # Kernel estimates of the density ratio are good to some per cent at this size.
+    expected = np.sqrt(variance / size)
+    np.testing.assert_allclose(band.diagnostics["standard_error"], expected, rtol=0.08)
+
+
+def test_roc_standard_error():
+    y_true, y_score = Binormal(1.0).sample(50_000, 50_000, rng=0)
+    band = roc_band(saw.rank(y_true, y_score), method="asymptotic", scores=(y_true, y_score), rng=0)
+    from scipy import special
+
+    threshold = -special.ndtri(band.x)
+    rate = special.ndtr(1.0 - threshold)
+    slope = np.exp(-0.5 * (threshold - 1) ** 2 + 0.5 * threshold**2)
+    expected = np.sqrt((rate * (1 - rate) + slope**2 * band.x * (1 - band.x)) / 50_000)
+    np.testing.assert_allclose(band.diagnostics["standard_error"], expected, rtol=0.08)
+
+
+def test_ball_and_studentised_shape():
+    ranking = saw.rank(*Binormal(1.0).sample(200, 800, rng=0))
+    ball = pr_band(ranking, method="asymptotic", rng=0)
+    inside = (ball.low > 0.0) & (ball.high < 1.0)
+    np.testing.assert_allclose(ball.width[inside], 2 * ball.diagnostics["radius"])
+    student = pr_band(ranking, method="asymptotic", shape="studentised", rng=0)
+    assert student.width[-1] < ball.width[-1]
+
+
+def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
+    """Two roads to the same limit: densities and bridges, or resampling."""
+    ranking = saw.rank(*Binormal(1.0).sample(20_000, 20_000, rng=0))
+    radii = [
+        pr_band(ranking, method=method, rng=1).diagnostics["radius"]
+        for method in ("asymptotic", "clemencon_vayatis")
+    ]
+    assert radii[0] == pytest.approx(radii[1], rel=0.15)
+
+
+def test_hit_curve_has_no_such_band():
+    with pytest.raises(InputError, match="hit band"):
+        hit_band(saw.rank(*Binormal(1.0).sample(20, 20, rng=0)), method="asymptotic")

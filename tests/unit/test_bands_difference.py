@@ -1,0 +1,136 @@
+"""The paired difference of two curves and its verdict."""
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.exceptions import InputError, UndefinedMetricError
+from sawtooth.inference.bands import difference_band, pr_band
+from sawtooth.inference.bands.difference import _cell_edges, _units, verdict
+
+GRID = np.array([0.1, 0.2, 0.3, 0.4])
+
+
+def two_models(size=400, correlation=0.8, seed=0, lift=(2.0, 1.0)):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(size) < 0.3).astype(int)
+    noise = rng.multivariate_normal([0, 0], [[1, correlation], [correlation, 1]], size)
+    return y, noise[:, 0] + lift[0] * y, noise[:, 1] + lift[1] * y
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        ([0.1, 0.1, 0.0, 0.1], [0.2] * 4, "a dominates b"),
+        ([-0.2] * 4, [-0.1, 0.0, -0.1, -0.1], "b dominates a"),
+        ([0.1, -0.1, -0.1, -0.3], [0.2, 0.1, 0.1, -0.1], "the curves cross"),
+        ([0.1, -0.1, 0.1, 0.1], [0.2] * 4, "undecided"),
+        ([0.0] * 4, [0.0] * 4, "undecided"),
+    ],
+)
+def test_verdict(low, high, said):
+    assert verdict(GRID, np.array(low), np.array(high))["verdict"] == said
+
+
+def test_verdict_tells_where():
+    found = verdict(GRID, np.array([0.1, 0.1, -0.1, -0.3]), np.array([0.2, 0.2, 0.1, -0.1]))
+    assert found["a_better"] == ((0.1, 0.2),)
+    assert found["undecided"] == ((0.3, 0.3),)
+    assert found["b_better"] == ((0.4, 0.4),)
+
+
+def test_better_model_dominates_and_exchange_turns_the_verdict():
+    y, a, b = two_models(2000)
+    band = difference_band(y, a, b, recall=(0.3, 0.8), rng=0)
+    assert band.diagnostics["verdict"] == "a dominates b"
+    turned = difference_band(y, b, a, recall=(0.3, 0.8), rng=0)
+    assert turned.diagnostics["verdict"] == "b dominates a"
+    np.testing.assert_allclose(turned.y, -band.y)
+    # The same law, drawn with other numbers.
+    np.testing.assert_allclose(turned.low, -band.high, atol=0.05)
+
+
+def test_observed_difference_is_that_of_the_curves():
+    y, a, b = two_models()
+    band = difference_band(y, a, b, rng=0, n_resamples=100)
+    expected = (pr_band(saw.rank(y, s), rng=0, n_resamples=100).y for s in (a, b))
+    np.testing.assert_allclose(band.y, np.subtract(*expected))
+
+
+@pytest.mark.parametrize("correlation", [0.95, 0.0])
+def test_width_follows_the_sampling_deviation_of_the_difference(correlation):
+    """Models that err together are compared more precisely; an unpaired band would not know."""
+    data = [two_models(400, correlation, seed, lift=(1.5, 1.5)) for seed in range(150)]
+    observed = [difference_curve(*rows) for rows in data]
+    deviation = np.sqrt(np.mean(np.var(observed, axis=0)))
+    widths = [difference_band(*rows, rng=0, n_points=21).width.mean() for rows in data[:4]]
+    # Simultaneous limits need more than the 1.96 of one point; the envelope needs three to four.
+    assert 2.2 < 0.5 * np.mean(widths) / deviation < 5.0
+
+
+def difference_curve(y, a, b):
+    grid = np.linspace(0.1, 0.9, 21)
+    return np.subtract(*(saw.curves.pr_curve(saw.rank(y, s)).at(grid) for s in (a, b)))
+
+
+def test_a_model_against_itself_is_undecided():
+    y, a, _ = two_models()
+    band = difference_band(y, a, np.exp(a), rng=0)
+    assert band.diagnostics["verdict"] == "undecided"
+    assert np.all((band.low <= 0.0) & (band.high >= 0.0))
+
+
+def test_one_side_alone_is_the_fiducial_band():
+    """Against a scorer with all rows tied, whose curve is the known prevalence."""
+    y, a, _ = two_models(600)
+    band = difference_band(y, a, np.zeros(600), rng=0, prevalence="fixed", recall=(0.3, 0.8))
+    alone = pr_band(saw.rank(y, a), rng=0, prevalence="fixed", recall=(0.3, 0.8))
+    # The tied scorer's own curve is drawn too, so a little wider, and never much.
+    assert 0.8 < band.width.mean() / alone.width.mean() < 1.5
+
+
+def test_cells_of_ranks_change_little(monkeypatch):
+    y, a, b = two_models(6000, seed=2)
+    from sawtooth.inference.bands import difference
+
+    celled = difference_band(y, a, b, rng=0)
+    monkeypatch.setattr(difference, "_MOST_ROWS", 1)
+    all_celled = difference_band(y, a, b, rng=0)
+    monkeypatch.setattr(difference, "_MOST_ROWS", 10**6)
+    by_rows = difference_band(y, a, b, rng=0)
+    for other in (celled, all_celled):
+        assert other.width.mean() == pytest.approx(by_rows.width.mean(), rel=0.06)
+        np.testing.assert_allclose(other.low, by_rows.low, atol=0.02)
+
+
+def test_cells_hold_every_row_once():
+    edges = _cell_edges(50_000)
+    assert edges[0] == 0
+    assert edges[-1] == 50_000
+    assert np.all(np.diff(edges) >= 1)
+    rng = np.random.default_rng(0)
+    units = _units([rng.normal(size=50_000), rng.normal(size=50_000)], rng)
+    assert units.counts.sum() == 50_000
+    for model in (0, 1):
+        inside = np.bincount(units.position[model], weights=units.counts, minlength=edges.size - 1)
+        np.testing.assert_array_equal(inside, np.diff(units.edges[model]))
+
+
+def test_integer_scores_and_ties_are_fine():
+    rng = np.random.default_rng(0)
+    y = np.repeat([1, 0], [50, 150])
+    a = rng.integers(0, 5, 200) + 2 * y
+    band = difference_band(y, a.astype(np.uint8), rng.normal(size=200) + y, rng=0)
+    assert np.all(np.isfinite(band.low))
+
+
+def test_wrong_arguments():
+    y, a, b = two_models(50)
+    with pytest.raises(InputError, match="rows"):
+        difference_band(y, a, b[1:])
+    with pytest.raises(InputError, match="s_b"):
+        difference_band(y, a, np.where(y == 1, np.nan, b))
+    with pytest.raises(UndefinedMetricError):
+        difference_band(np.ones(50), a, b)
+    with pytest.raises(InputError, match="recall must start above 0"):
+        difference_band(y, a, b, recall=(0.0, 0.5))

@@ -1,0 +1,92 @@
+"""The coverage study: its data sets, one cell, its table."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.simulate import Binormal, Empirical, Levels, OutlyingNegatives
+from sawtooth.simulate.studies import bands
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [Binormal(1.0), Levels.cut(Binormal(1.0), 6), OutlyingNegatives(0.05, Binormal(2.0))],
+    ids=["binormal", "levels", "outlying"],
+)
+def test_data_sets_have_the_law_of_rows(scenario):
+    """Multinomial gaps between sorted positives against ranking every row."""
+    rng = np.random.default_rng(0)
+    fast, slow = [], []
+    for _ in range(800):
+        ranking = bands.draw_ranking(scenario, 8, 40, rng)
+        assert (ranking.n_pos, ranking.n_neg) == (8, 40)
+        rows = rank_quietly(*scenario.sample(8, 40, rng=rng))
+        for values, drawn in ((fast, ranking), (slow, rows)):
+            values.append([saw.auroc(drawn), saw.aucpr(drawn), drawn.above[0], len(drawn)])
+    fast, slow = np.array(fast), np.array(slow)
+    error = np.sqrt((fast.var(axis=0) + slow.var(axis=0)) / 800)
+    # Twelve comparisons: beyond four standard errors once in 1,300 runs.
+    assert np.all(np.abs(fast.mean(axis=0) - slow.mean(axis=0)) <= 4 * error)
+
+
+def rank_quietly(y_true, y_score):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", saw.exceptions.DirectionWarning)
+        return saw.rank(y_true, y_score)
+
+
+def test_no_quick_way_for_other_scenarios():
+    with pytest.raises(TypeError, match="no quick way"):
+        bands.draw_ranking(Empirical([1, 0], [1, 0]), 5, 5, np.random.default_rng(0))
+
+
+def test_a_cell_has_a_row_per_method_with_its_error():
+    rows = bands.simulate_cell("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
+    assert [row["method"] for row in rows] == list(bands.METHODS)
+    for row in rows:
+        assert 0.0 <= row["coverage"] <= 1.0
+        assert row["standard_error"] > 0.0
+        assert 0.0 < row["mean_width"] <= 1.0
+    again = bands.simulate_cell("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
+    assert rows == again
+
+
+def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch):
+    calls = []
+
+    def simulate(model, design, size, prevalence, *, data_sets, seed):
+        calls.append(model)
+        return [
+            {
+                "model": model,
+                "design": design,
+                "rows": size,
+                "prevalence": prevalence,
+                "method": method,
+                "data_sets": data_sets,
+                "coverage": 0.9 + 0.01 * len(calls),
+                "standard_error": 0.01,
+                "mean_width": 0.6 if method == "fiducial" else 0.8,
+                "width_error": 0.01,
+            }
+            for method in bands.METHODS
+            if method != "exact"
+        ]
+
+    monkeypatch.setattr(bands, "simulate_cell", simulate)
+    finished = []
+    page = bands.run(tmp_path, quick=True, progress=lambda done, total: finished.append(done))
+    assert calls == list(bands.MODELS)
+    assert finished == list(range(1, 10))
+    text = page.read_text()
+    assert "| random | 200 | 0.1 | 9 | 0.910 / 0.600 | – |" in text
+    assert "| 0.75 |" in text
+    bands.run(tmp_path, quick=True)
+    assert len(calls) == 9
+
+
+def test_full_study_has_every_cell_once():
+    cells = list(bands.cells(quick=False))
+    assert len(cells) == len(set(cells)) == 9 * len(bands.MODELS) * 3
