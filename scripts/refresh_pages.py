@@ -42,4 +42,6 @@ if __name__ == "__main__":
     warnings.simplefilter("default")
     for page in pages:
         with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            page.write_text(refreshed(page.read_text(encoding="utf-8"), page.name), encoding="utf-8")
+            page.write_text(
+                refreshed(page.read_text(encoding="utf-8"), page.name), encoding="utf-8"
+            )

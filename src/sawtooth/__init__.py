@@ -2,6 +2,7 @@
 
 from ._estimators import ESTIMATORS
 from ._version import __version__
+from .aggregate import aggregate
 from .areas import (
     aucnpr,
     aucpr,
@@ -12,6 +13,8 @@ from .areas import (
     random_average_precision,
     tie_bounds,
 )
+from .builder import RankingBuilder
+from .conventions import conventions
 from .curves import (
     Curve,
     gain_curve,
@@ -22,32 +25,93 @@ from .curves import (
     pr_curve,
     roc_curve,
 )
+from .downsampling import downsample_effect, undo_downsampling
 from .example import example_path, load_example
+from .group_metrics import per_group
+from .group_tests import compare_groups
+from .groups import rank_classes, rank_groups
+from .inference.bands import (
+    BANDS,
+    Band,
+    curve_interval_at,
+    difference_band,
+    hit_band,
+    pr_band,
+    roc_band,
+    smooth_pr_curve,
+)
+from .inference.clusters import cluster_interval
+from .inference.compare import compare
+from .inference.intervals import (
+    INTERVALS,
+    aucpr_interval,
+    auroc_interval,
+    crossval_interval,
+    metric_interval,
+)
+from .operating import operating_point
+from .points import confusion, f_beta, iso_f_contours
 from .ranking import Ranking, rank
+from .ranking_set import RankingSet
 from .results import Interval
+from .summary import summary_curve
+from .thresholds import best_threshold
+from .trec import read_trec
 
 __all__ = [
+    "BANDS",
+    "Band",
     "Curve",
     "ESTIMATORS",
+    "INTERVALS",
     "Interval",
     "Ranking",
+    "RankingBuilder",
+    "RankingSet",
     "__version__",
+    "aggregate",
     "aucnpr",
     "aucpr",
+    "aucpr_interval",
     "auprg",
     "auroc",
+    "auroc_interval",
+    "best_threshold",
+    "cluster_interval",
+    "compare",
+    "compare_groups",
+    "confusion",
+    "conventions",
+    "crossval_interval",
+    "curve_interval_at",
+    "difference_band",
+    "downsample_effect",
     "example_path",
+    "f_beta",
     "gain_curve",
+    "hit_band",
     "hit_curve",
     "is_achievable",
+    "iso_f_contours",
     "lift_curve",
     "load_example",
+    "metric_interval",
     "minimum_aucpr",
     "minimum_average_precision",
     "minimum_pr_curve",
+    "operating_point",
+    "per_group",
+    "pr_band",
     "pr_curve",
     "random_average_precision",
     "rank",
+    "rank_classes",
+    "rank_groups",
+    "read_trec",
+    "roc_band",
     "roc_curve",
+    "smooth_pr_curve",
+    "summary_curve",
     "tie_bounds",
+    "undo_downsampling",
 ]

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -105,14 +106,13 @@ def count_segments(shards: Iterable[Array], thresholds: Array) -> IntArray:
         # One shard, many thresholds: cut the thresholds instead.
         shard = shards[0]
         cuts = pieces(thresholds, available_cores())
-        parts = in_threads([lambda c=cut: segment_edges(shard, c) for cut in cuts], rows)  # type: ignore[misc]
+        parts = in_threads([partial(segment_edges, shard, cut) for cut in cuts], rows)
         inner = [part[1:-1] for part in parts]
         ends = np.array([0]), np.array([shard.size])
         return np.diff(np.concatenate([ends[0], *inner, ends[1]]))
-    tasks = [lambda s=shard: np.diff(segment_edges(s, thresholds)) for shard in shards]  # type: ignore[misc]
     counts = np.zeros(2 * thresholds.size + 1, dtype=np.int64)
-    for part in in_threads(tasks, rows):
-        counts += part
+    for edges in in_threads([partial(segment_edges, shard, thresholds) for shard in shards], rows):
+        counts += np.diff(edges)
     return counts
 
 

@@ -86,9 +86,8 @@ def make_steps(cells: Cells, squares: Cells | None = None) -> Steps:
 def ratio(part: Any, whole: Any) -> FloatArray:
     """Return ``part / whole``, and 0 where the whole is 0."""
     whole = np.asarray(whole, dtype=np.float64)
-    return np.divide(
-        part, whole, out=np.zeros(np.broadcast_shapes(np.shape(part), whole.shape)), where=whole > 0
-    )
+    out = np.zeros(np.broadcast_shapes(np.shape(part), whole.shape))
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
 
 
 def _precision_on_arrival(steps: Steps) -> FloatArray:

@@ -27,7 +27,7 @@ class Cells(NamedTuple):
             self.below * negatives,
         )
 
-    def __add__(self, other: object) -> Cells:  # type: ignore[override]
+    def __add__(self, other: object) -> Cells:
         """Add cell by cell."""
         if not isinstance(other, Cells):
             return NotImplemented

@@ -64,7 +64,7 @@ def segment_area(tp1: Any, fp1: Any, tp2: Any, fp2: Any) -> FloatArray:
     x = np.where(from_origin, 0.0, (end - start) / u)
     curved = (rise / u) * (tp1 * log1p_over(x) + rise * log1p_excess(x))
     flat = rise * np.divide(tp2, end, out=np.zeros_like(end, dtype=np.float64), where=end > 0)
-    return np.where(from_origin, flat, curved)
+    return np.asarray(np.where(from_origin, flat, curved))
 
 
 def reciprocal_sum(start: Any, count: Any) -> FloatArray:

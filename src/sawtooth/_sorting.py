@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]
     threshold, edges = _counting.distinct(ours)
     segments = _counting.count_segments(parts, threshold)
     moments = _counting.in_threads(
-        [lambda p=part: _counting.mean_and_deviation(p) for part in (ours, *parts)],  # type: ignore[misc]
+        [partial(_counting.mean_and_deviation, part) for part in (ours, *parts)],
         scores.size,
     )
     return _fields(
@@ -55,7 +56,7 @@ def weigh_rows(
         order = np.argsort(values)
         return values[order], weights[rows[order]]
 
-    parts = _counting.in_threads([lambda i=rows: ordered(i) for rows in index], scores.size)  # type: ignore[misc]
+    parts = _counting.in_threads([partial(ordered, rows) for rows in index], scores.size)
     _reject_nan(scores, *(part[0] for part in parts))
     (ours, our_weights), negatives = parts[0], parts[1:]
     threshold, edges = _counting.distinct(ours)
@@ -69,7 +70,7 @@ def weigh_rows(
             np.diff(cut),
         )
 
-    segments = _counting.in_threads([lambda p=part: summed(*p) for part in negatives], scores.size)  # type: ignore[misc]
+    segments = _counting.in_threads([partial(summed, *part) for part in negatives], scores.size)
     sums, squares, counts = (np.sum(kind, axis=0) for kind in zip(*segments, strict=True))
     moments = [_counting.mean_and_deviation(*part) for part in parts]
     return _fields(

@@ -236,11 +236,12 @@ def as_count(value: object, name: str, *, minimum: int = 0) -> int:
 
 def as_range(value: object, name: str) -> tuple[float, float]:
     """Return a pair (a, b) with 0 <= a < b <= 1."""
+    pair: Any = value
     try:
-        low, high = value  # type: ignore[misc]
+        first, second = pair
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a pair such as (0.0, 1.0), got {value!r}.") from None
-    low, high = as_number(low, f"{name}[0]"), as_number(high, f"{name}[1]")
+    low, high = as_number(first, f"{name}[0]"), as_number(second, f"{name}[1]")
     if not 0.0 <= low < high <= 1.0:
         raise InputError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}).")
     return low, high
@@ -262,10 +263,9 @@ def as_generator(rng: object) -> np.random.Generator:
     """Turn None, a seed or a Generator into a Generator, once, at the boundary."""
     if isinstance(rng, np.random.Generator):
         return rng
-    if rng is None or (
-        isinstance(rng, (Integral, np.integer)) and not isinstance(rng, bool) and int(rng) >= 0
-    ):
-        return np.random.default_rng(None if rng is None else int(rng))
-    if isinstance(rng, np.random.SeedSequence):
+    if rng is None or isinstance(rng, np.random.SeedSequence):
         return np.random.default_rng(rng)
+    seed: Any = rng
+    if isinstance(seed, (Integral, np.integer)) and seed is not True and seed >= 0:
+        return np.random.default_rng(int(seed))
     raise InputError(f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}.")

@@ -202,7 +202,7 @@ class PRDisplay:
         name: str | None = None,
         band: bool = True,
         confidence_level: float = 0.95,
-        rng: object = None,
+        rng: np.random.Generator | int | None = None,
         ax: Any = None,
         **style: Any,
     ) -> Self:
@@ -253,7 +253,7 @@ class PRDisplay:
         name: str | None = None,
         band: bool = True,
         confidence_level: float = 0.95,
-        rng: object = None,
+        rng: np.random.Generator | int | None = None,
         ax: Any = None,
         **style: Any,
     ) -> Self:

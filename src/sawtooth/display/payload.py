@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation
 from ..evaluation.results import plain
 from ..points import iso_f_contours
 from ..ranking import Ranking
+from .sections import shown_pairs
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -21,7 +24,7 @@ _PIXEL, _SMALL_PIXEL = 1e-3, 2.5e-3
 
 def payload(evaluation: Evaluation) -> dict[str, Any]:
     """Return what the page needs, as values that survive JSON."""
-    models = [_model(model) for model in evaluation.models]
+    models = in_threads([partial(_model, model) for model in evaluation.models], evaluation.n_rows)
     return {
         "level": evaluation.settings.confidence_level,
         "rows": evaluation.n_rows,
@@ -39,6 +42,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
 
 
 def _model(model: ModelEvaluation) -> dict[str, Any]:
+    model.prepare()
     ranking = model.ranking
     tp, fp = _path(ranking, model.prevalences.prevalence)
     curves = {"roc": roc_curve(ranking), "hit": hit_curve(ranking), "gain": gain_curve(ranking)}
@@ -130,9 +134,6 @@ def _thresholds(model: ModelEvaluation) -> dict[str, Any]:
 
 
 def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
-    comparison = evaluation.comparison
-    if comparison is None:
-        return []
     titles = {model.name: model.title for model in evaluation.models}
     return [
         {
@@ -142,7 +143,7 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
             "low": interval.low,
             "high": interval.high,
         }
-        for pair, interval in comparison.intervals.items()
+        for pair, interval in shown_pairs(evaluation).items()
     ]
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 from .._estimators import ESTIMATORS
-from ..areas import aucpr, tie_bounds
-from ..conventions import conventions
-from ..evaluation import Evaluation, Measure, ModelEvaluation, wording
+from ..areas import tie_bounds
+from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
-from ..exceptions import InputError, SawtoothWarning
+from ..results import Interval
 
+_MOST_PAIRS = 10
 _EXPLANATIONS = {
     "aucpr": "Area under the precision-recall curve (average precision): the mean precision over "
     "all positives.",
@@ -28,8 +27,8 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "strip": _strip(evaluation) if evaluation.models[0].has_both_classes else [],
         "pairs": _pairs(evaluation),
-        "groups": _groups(evaluation),
-        "facts": [_facts(model) for model in evaluation.models],
+        "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
+        "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
         "conventions": _conventions(evaluation),
         "dominance": _dominance(evaluation),
@@ -90,7 +89,7 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
         return []
     titles = {model.name: model.title for model in evaluation.models}
     rows = []
-    for pair, interval in comparison.intervals.items():
+    for pair, interval in shown_pairs(evaluation).items():
         verdict = judge(evaluation, *pair)
         words = "is better" if verdict.shown else f"is not shown to be better than {verdict.worse}"
         rows.append(
@@ -107,6 +106,19 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
     return rows
 
 
+def shown_pairs(evaluation: Evaluation) -> dict[tuple[str, str], Interval]:
+    """Every pair of models, or with many models those with the best one."""
+    comparison = evaluation.comparison
+    if comparison is None:
+        return {}
+    few = len(comparison.intervals) <= _MOST_PAIRS
+    return {
+        pair: interval
+        for pair, interval in comparison.intervals.items()
+        if few or evaluation.best.name in pair
+    }
+
+
 def _dominance(evaluation: Evaluation) -> list[str]:
     """Where the best model's curve is surely higher than each other one, in words."""
     titles = {model.name: model.title for model in evaluation.models}
@@ -121,7 +133,7 @@ def _dominance(evaluation: Evaluation) -> list[str]:
             text = f"{other} is at least as precise as {best} at every recall {span}"
         elif said["a_better"] or said["b_better"]:
             parts = [
-                f"{model} is surely more precise at recall {_spans(said[key])}"
+                f"{model} is more precise at recall {_spans(said[key])}"
                 for model, key in ((best, "a_better"), (other, "b_better"))
                 if said[key]
             ]
@@ -198,9 +210,7 @@ def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
     """What other tools print, for every model, with the digits that make the difference visible."""
     if not evaluation.models[0].has_both_classes:
         return []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SawtoothWarning)
-        tables = [conventions(model.ranking) for model in evaluation.models]
+    tables = [model.conventions for model in evaluation.models]
     return [
         {
             "tool": rows[0].tool,
@@ -221,7 +231,31 @@ def _trust(evaluation: Evaluation) -> list[str]:
         "nothing of rows of another kind, of labels that are wrong, or of a model that has seen "
         "these rows before."
     )
-    return [scope]
+    return [*_simulated(evaluation), scope]
+
+
+def _simulated(evaluation: Evaluation) -> list[str]:
+    """What simulations say about the methods at a size like this one."""
+    first, told = evaluation.models[0], []
+    interval = first.measures["aucpr"].interval
+    methods = [
+        ("interval", interval and interval.method, "the interval of AUCPR held the true value"),
+        ("band", first.band and first.band.method, "the band held the whole true curve"),
+    ]
+    if evaluation.settings.confidence_level != coverage.LEVEL or evaluation.settings.clustered:
+        return []
+    n_pos = evaluation.ranking.effective_sizes[0]
+    for kind, method, held in methods:
+        near = method and coverage.nearest(kind, method, n_pos, evaluation.prevalence)
+        if near:
+            low, high = (wording.percent(share, 0) for share in (near.lowest, near.highest))
+            span = low if low == high else f"{low.removesuffix(' %')} to {high}"
+            told.append(
+                f"In simulations of about this size ({near.n_pos:g} positives, prevalence "
+                f"{wording.percent(near.prevalence)}) {held} in {span} of the data sets, over "
+                f"{near.models} score models; it promises {wording.percent(coverage.LEVEL)}."
+            )
+    return told
 
 
 def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -268,7 +302,4 @@ def _estimators(evaluation: Evaluation) -> list[dict[str, Any]]:
 def _value(model: ModelEvaluation, estimator: str) -> str:
     interval = model.measures["aucpr"].interval
     decimals = wording.decimals_for(0.1 * interval.width) if interval else 3
-    try:
-        return wording.number(aucpr(model.ranking, estimator=estimator), decimals)
-    except InputError:
-        return wording.number(None)
+    return wording.number(model.estimators.get(estimator), decimals)

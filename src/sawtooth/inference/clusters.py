@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,9 @@ from ..ranking import Cells
 from .evidence import ClosedForm, Replicates, closed_form
 from .functionals import Functional, Metric
 from .influence import gradient, linearise, prevalence_slope
-from .intervals import MetricInterval, from_evidence
 from .methods import METHODS, PREVALENCE
 from .resampling import Progress, replicate
+from .result import MetricInterval, from_evidence
 from .units import (
     Rows,
     Units,
@@ -29,7 +28,7 @@ from .units import (
 )
 
 # What is defined for clusters: formulas with a variance of their own, and plain quantiles.
-_METHODS = ("guarded", "influence", "beta", "logit", "delong", "bootstrap_percentile")
+_METHODS = ("mover", "guarded", "influence", "beta", "logit", "delong", "bootstrap_percentile")
 
 
 def cluster_interval(
@@ -137,9 +136,12 @@ def cluster_interval(
             sizes=sizes,
             prevalence=prevalence,
             estimate=functional.to_unit(estimate),
-            variance=_variance(functional, rows, place, ranking.cells, sizes, prevalence),
+            # The parts of mover know clusters by their effective sizes.
+            variance=None
+            if method == "mover"
+            else _variance(functional, rows, place, ranking.cells, sizes, prevalence),
         )
-        error = math.sqrt(float(evidence.variance))
+        error = evidence.error
     return from_evidence(what, method, estimate, (one - zero) * error, evidence, confidence_level)
 
 

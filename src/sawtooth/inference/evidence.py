@@ -12,8 +12,8 @@ import numpy.typing as npt
 from .._estimators import KERNELS, make_steps
 from ..ranking import Cells, Ranking
 from . import limits
-from .functionals import AREAS, Functional
-from .influence import Linearisation, linearise
+from .functionals import AREAS, Functional, reach
+from .influence import Linearisation, linearise, prevalence_slope
 from .resampling import Progress, Resampler, replicate
 
 FloatArray = npt.NDArray[np.float64]
@@ -43,6 +43,14 @@ class ClosedForm:
         low, high = self._unit_limits(confidence_level)
         return self.functional.from_unit(low), self.functional.from_unit(high)
 
+    @property
+    def error(self) -> float:
+        """Standard error of a single estimate, on the unit scale."""
+        if self.method == "mover":  # half of what an interval of plus and minus one has
+            low, high = self._recovered(math.erf(math.sqrt(0.5)))
+            return float(high - low) / 2.0
+        return math.sqrt(float(self.variance))
+
     def _unit_limits(self, level: float) -> tuple[Any, Any]:
         n, m = self.sizes
         if self.method == "binomial":
@@ -53,6 +61,8 @@ class ClosedForm:
             pairs = np.minimum(n, m)
             if self.method == "logit":
                 return limits.logit_limits(self.estimate, self.variance, pairs, level)
+            if self.method == "beta":
+                return limits.beta_limits(self.estimate, self.variance, pairs, level)
             half = limits.normal_quantile(level) * np.sqrt(self.variance)
             ends = self.estimate - half, self.estimate + half
             return limits.one_sided_ends(self.estimate, *ends, pairs, level)
@@ -61,6 +71,8 @@ class ClosedForm:
         if self.functional.metric.name == "auprg":
             ends = limits.log_limits(self.estimate, self.variance, level)
             return limits.gain_ends(self.estimate, *ends, n, m, level)
+        if self.method == "mover":
+            return self._recovered(level)
         rule = limits.beta_limits if self.method == "beta" else limits.influence_limits
         return rule(
             self.estimate,
@@ -70,6 +82,33 @@ class ClosedForm:
             unbiased=self.unbiased,
             guard=None if self.method == "influence" else self._guard(level),
         )
+
+    def _recovered(self, level: float) -> tuple[Any, Any]:
+        """Limits of precision at a recall from those of its parts.
+
+        Where the threshold of that recall lies: the recall may be off by z standard deviations to
+        both sides. How many negatives rank above it: a Poisson number. The distances of the limits
+        add in squares (MOVER; Zou & Donner 2008), so the steps of the curve need no slope.
+        """
+        recall = self.functional.metric.recall
+        n, m = self.sizes
+        z = limits.normal_quantile(level)
+        total = np.sum(self.cells.positives, axis=-1)
+        tp = recall * total
+        off = z * np.sqrt(recall * (1.0 - recall) / n)
+        near, far = (
+            reach(self.cells, np.clip(recall + sign * off, 0.5 / n, 1.0) * total).fp
+            for sign in (-1.0, 1.0)
+        )
+        weight = _total_negatives(self.cells) / m
+        few, many = limits.poisson_limits(reach(self.cells, tp).fp / weight, level)
+        estimate = np.asarray(self.estimate)
+        own = z * np.sqrt(self.variance)
+        low, high = (
+            np.sqrt((estimate - tp / (tp + by)) ** 2 + (estimate - tp / (tp + count)) ** 2 + own**2)
+            for by, count in ((far, many * weight), (near, few * weight))
+        )
+        return np.clip(estimate - low, 0.0, 1.0), np.clip(estimate + high, 0.0, 1.0)
 
     def _guard(self, level: float) -> Any:
         """The metric with -ln(alpha) more negatives above everything (the rule of three)."""
@@ -106,6 +145,10 @@ def closed_form(
     elif variance is None and method in ("binomial", "logit"):
         # The standard error of a share of n positives (Boyd 2014, section 4.3.3).
         variance = estimate * (1.0 - estimate) / sizes[0]
+    elif variance is None and method == "mover":
+        # Its parts come later; here is only what the prevalence adds.
+        slope = prevalence_slope(functional, cells) if prevalence == "random" else 0.0 * estimate
+        variance = slope**2 * (1.0 / sizes[0] + 1.0 / sizes[1])
     elif variance is None:
         variance = influence_variance(functional, cells, squares, sizes, prevalence)
     unbiased = None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,11 @@ import numpy as np
 from .. import _validation
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
-from ..results import Interval
-from .evidence import ClosedForm, Evidence, Folds, Replicates, closed_form, resampled
+from .evidence import ClosedForm, Folds, Replicates, closed_form, resampled
 from .functionals import Metric
 from .methods import INTERVALS, METHODS, PREVALENCE, RESAMPLING
 from .resampling import Progress, resampler_for
+from .result import MetricInterval, from_evidence
 
 __all__ = [
     "INTERVALS",
@@ -28,85 +26,6 @@ __all__ = [
     "crossval_interval",
     "metric_interval",
 ]
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class MetricInterval(Interval):
-    """An interval that can be asked for another level.
-
-    Attributes
-    ----------
-    metric : str
-        What the interval is about.
-    standard_error : float
-        Of the estimate: from the influence values, or the standard deviation of the replicates.
-    evidence : object
-        What the limits are computed from; a bootstrap keeps its replicates here.
-    """
-
-    metric: str
-    standard_error: float
-    evidence: Evidence = field(compare=False)
-
-    def at_level(self, confidence_level: float) -> MetricInterval:
-        """Return the interval at another level, without another look at the data.
-
-        Examples
-        --------
-        >>> import sawtooth as saw
-        >>> example = saw.load_example()
-        >>> ranking = saw.rank(example.label, example.scores["gradient_boosting"])
-        >>> interval = saw.aucpr_interval(ranking, method="bootstrap_percentile", rng=0)
-        >>> narrow = interval.at_level(0.5)
-        >>> interval.low < narrow.low < narrow.high < interval.high
-        True
-        """
-        level = _validation.as_fraction(confidence_level, "confidence_level")
-        low, high = _limits(self.evidence, self.estimate, level)
-        return replace(self, low=low, high=high, confidence_level=level)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a plain dictionary, without the evidence."""
-        names = (
-            "metric",
-            "estimate",
-            "low",
-            "high",
-            "standard_error",
-            "confidence_level",
-            "method",
-        )
-        return {name: getattr(self, name) for name in names}
-
-
-# Limits and estimate may come from sums in another order.
-_ROUNDING = 1e-12
-
-
-def _limits(evidence: Evidence, estimate: float, level: float) -> tuple[float, float]:
-    low, high = (float(limit) for limit in evidence.limits(level))
-    return (
-        estimate if 0 < low - estimate < _ROUNDING else low,
-        estimate if 0 < estimate - high < _ROUNDING else high,
-    )
-
-
-def from_evidence(
-    metric: Metric, method: str, estimate: float, error: float, evidence: Evidence, level: object
-) -> MetricInterval:
-    """Put an interval together."""
-    confidence_level = _validation.as_fraction(level, "confidence_level")
-    low, high = _limits(evidence, estimate, confidence_level)
-    return MetricInterval(
-        metric=metric.name,
-        method=method,
-        estimate=estimate,
-        standard_error=error,
-        low=low,
-        high=high,
-        confidence_level=confidence_level,
-        evidence=evidence,
-    )
 
 
 def metric_interval(
@@ -135,7 +54,8 @@ def metric_interval(
     metric : str
         - ``aucpr``, ``aucnpr``: areas, with `estimator` and a range of `recall`;
         - ``auroc``, ``auprg``;
-        - ``precision_at_recall``: the curve's precision at one `recall`;
+        - ``precision_at_recall``: the curve's precision at one `recall`, by default with limits
+          recovered from those of the recall and of the number of negatives above (``mover``);
         - ``recall_at_precision``: the largest recall of a threshold whose precision is at least
           `precision`;
         - ``f_beta``: F-beta of the rows with ``score >= threshold``; ``beta=0`` is precision,
@@ -234,7 +154,7 @@ def metric_interval(
             prevalence=prevalence,
             estimate=functional.to_unit(estimate),
         )
-        error = math.sqrt(float(evidence.variance))
+        error = evidence.error
     return from_evidence(what, method, estimate, (one - zero) * error, evidence, confidence_level)
 
 

@@ -184,6 +184,16 @@ def _two_scales(centre: Any, spread: Any) -> tuple[Any, Any, Any, Any]:
     return expit(middle - half), expit(middle + half), low, high
 
 
+def poisson_limits(count: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Garwood's limits of the mean of a Poisson number; a count of 0 has the lower limit 0."""
+    from scipy.special import gammaincinv
+
+    tail = 0.5 * (1.0 - confidence_level)
+    count = np.asarray(count, dtype=np.float64)
+    low = np.where(count > 0, gammaincinv(np.where(count > 0, count, 1.0), tail), 0.0)
+    return low, gammaincinv(count + 1.0, 1.0 - tail)
+
+
 def log_limits(estimate: Any, variance: Any, confidence_level: float) -> tuple[Any, Any]:
     """Limits for a metric bounded by 1 only, on the scale of ``log(1 - t)``."""
     distance = np.maximum(1.0 - np.asarray(estimate), 1e-300)

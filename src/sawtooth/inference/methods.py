@@ -67,9 +67,9 @@ _WITH_OWN_VARIANCE = ("influence", *RESAMPLING)
 METHODS: dict[str, tuple[str, ...]] = {
     "aucpr": ("guarded", *(name for name in INTERVALS if name != "guarded")),
     "aucnpr": ("guarded", *(name for name in INTERVALS if name != "guarded")),
-    "auroc": ("logit", "delong", *RESAMPLING),
+    "auroc": ("logit", "delong", "beta", *RESAMPLING),
     "auprg": _WITH_OWN_VARIANCE[:-1],
-    "precision_at_recall": ("guarded", *_WITH_OWN_VARIANCE),
+    "precision_at_recall": ("mover", *_WITH_OWN_VARIANCE),
     "recall_at_precision": ("bootstrap_percentile",),
     "f_beta": _WITH_OWN_VARIANCE,
 }

@@ -40,7 +40,7 @@
     return shown.toLocaleString("en-US");
   }
   function thresholdText(value) {
-    if (typeof value === "string") return value;
+    if (typeof value === "string") return value.replace("inf", "\u221e");
     if (Number.isInteger(value)) return String(value);
     let short = parseFloat(value.toPrecision(6));
     if (short > value) { // never rounded up: the rows it selects stay selected
@@ -193,9 +193,11 @@
     const colours = theme(), pairs = data.pairs.slice().reverse();
     const height = 90 + 34 * pairs.length;
     byId("forest-chart").style.height = height + "px";
+    const ends = [0].concat(pairs.map((p) => p.low), pairs.map((p) => p.high));
+    const room = 0.06 * (Math.max(...ends) - Math.min(...ends)) || 0.01;
     const short = (text) => text.length > 24 ? text.slice(0, 12) + "\u2026" + text.slice(-11) : text;
     const chart = layout(colours,
-      axis(colours, "difference of AUCPR (right of zero: the first is better)", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, autorange: true }),
+      axis(colours, "difference of AUCPR (right of zero: the first is better)", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5 }),
       axis(colours, "", [-0.6, pairs.length - 0.4], { tickvals: pairs.map((_, i) => i), ticktext: pairs.map((p) => plain(short(p.first)) + " \u2212 " + plain(short(p.second))), showgrid: false, automargin: true, showline: false }));
     chart.margin = { l: 10, r: 16, t: 10, b: 46 };
     Plotly.react("forest-chart", [{
@@ -300,11 +302,14 @@
     });
   }
 
-  function drawAll() {
-    drawPR();
+  function drawBelow() {
     Object.keys(SMALL).forEach(drawSmall);
     drawForest();
     drawDifferences();
+  }
+  function drawAll() {
+    drawPR();
+    drawBelow();
   }
 
   /* Wiring. */
@@ -340,13 +345,16 @@
   on("prevalence-slider", "input", (event) => { state.prevalence = Number(event.target.value); moveMarker(); elsewhere(); });
   on("prevalence-reset", "click", () => { state.prevalence = own; moveMarker(); elsewhere(); });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-  window.addEventListener("beforeprint", drawAll);
-  window.addEventListener("afterprint", drawAll);
+  window.addEventListener("beforeprint", () => { document.documentElement.dataset.print = "true"; drawAll(); });
+  window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
 
   state.row = bestRow(data.models[0].thresholds);
   fillExplorer();
   elsewhere();
   explore();
-  drawAll();
-  document.documentElement.dataset.ready = "true";
+  drawPR();
+  setTimeout(() => { // what is further down may come a moment later
+    drawBelow();
+    document.documentElement.dataset.ready = "true";
+  }, 0);
 })();

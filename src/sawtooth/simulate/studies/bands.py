@@ -79,6 +79,7 @@ def cells(quick: bool) -> Iterator[tuple[str, str, int, float]]:
         (MODELS, "fixed", 2000),
         (MODELS, "random", 100_000),
         (MODELS, "fixed", 10_000),
+        (MODELS, "fixed", 200),
     ):
         for prevalence in PREVALENCES:
             for model in models:
