@@ -265,7 +265,6 @@ def as_generator(rng: object) -> np.random.Generator:
         return rng
     if rng is None or isinstance(rng, np.random.SeedSequence):
         return np.random.default_rng(rng)
-    seed: Any = rng
-    if isinstance(seed, (Integral, np.integer)) and seed is not True and seed >= 0:
-        return np.random.default_rng(int(seed))
+    if not isinstance(rng, bool) and isinstance(rng, (Integral, np.integer)) and int(rng) >= 0:
+        return np.random.default_rng(int(rng))
     raise InputError(f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}.")

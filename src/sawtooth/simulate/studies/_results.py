@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -43,11 +44,14 @@ class Results:
         new = list(rows)
         target = self.path(".csv")
         fresh = not target.exists()
+        text = io.StringIO(newline="")
+        writer = csv.DictWriter(text, fieldnames=list(new[0]), lineterminator="\n")
+        if fresh:
+            writer.writeheader()
+        writer.writerows({k: _short(v) for k, v in row.items()} for row in new)
+        # One write, so that a run killed here leaves no half of a cell behind.
         with target.open("a", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(new[0]), lineterminator="\n")
-            if fresh:
-                writer.writeheader()
-            writer.writerows({k: _short(v) for k, v in row.items()} for row in new)
+            file.write(text.getvalue())
         self.rows += [{k: _parsed(str(_short(v))) for k, v in row.items()} for row in new]
 
 

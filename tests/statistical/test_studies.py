@@ -1,0 +1,199 @@
+"""The committed tables of the studies are what the studies give.
+
+A thin slice of each is run again with another seed and compared within Monte Carlo error. Every
+test has its own probability of failing on right code, `ERROR_RATE`, split over its comparisons.
+"""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from sawtooth.simulate.studies import (
+    attack,
+    bands,
+    bias,
+    downsampling,
+    drug_discovery,
+    intervals,
+    privacy,
+    region,
+)
+from sawtooth.simulate.studies._results import read_rows
+
+TABLES = Path(__file__).parents[2] / "docs" / "studies"
+ERROR_RATE = 1e-3
+SEED = 987_654
+
+
+def table(name):
+    rows = read_rows(TABLES / f"{name}.csv")
+    assert rows, f"docs/studies/{name}.csv is missing or empty"
+    return rows
+
+
+def the_row(rows, /, **key):
+    found = [row for row in rows if all(row[name] == value for name, value in key.items())]
+    assert len(found) == 1
+    return found[0]
+
+
+def assert_close(pairs):
+    """Each of (value, standard error) pairs, two by two, differs by chance only: z tests."""
+    limit = stats.norm.isf(ERROR_RATE / len(pairs) / 2)
+    for (new, new_error), (old, old_error) in pairs:
+        assert abs(new - old) <= limit * np.hypot(new_error, old_error)
+
+
+def assert_predicted(new, committed):
+    """One more value comes from where the committed ones do: a t interval for the next one."""
+    committed = np.asarray(committed)
+    count = len(committed)
+    limit = stats.t.isf(ERROR_RATE / new.size / 2, count - 1)
+    error = committed.std(axis=0, ddof=1) * np.sqrt(1 + 1 / count)
+    assert (np.abs(new - committed.mean(axis=0)) <= limit * error).all()
+
+
+def test_bias():
+    committed, pairs = table("bias"), []
+    for model, size, prevalence in (("binormal", 100, 0.1), ("offset_uniform", 1000, 0.02)):
+        for row in bias.simulate_cell(model, size, prevalence, 400, [SEED, size], workers=1):
+            key = {name: row[name] for name in ("model", "rows", "prevalence", "estimator")}
+            old = the_row(committed, **key)
+            pairs.append([(r["bias_ratio"], r["standard_error"]) for r in (row, old)])
+    assert len(pairs) == 20
+    assert_close(pairs)
+
+
+def test_region():
+    committed = table("region")
+    rows = [row for prevalence in region.PREVALENCES for row in region.rows_of(prevalence)]
+    assert len(committed) == len(rows)
+    for row, old in zip(rows, committed, strict=True):
+        assert old == pytest.approx(row, rel=1e-5)  # six digits are kept
+
+
+def test_downsampling():
+    """One more data set; the areas of the committed ones are near enough to normal for a t."""
+    committed = table("downsampling")
+    ratios = (1, 24)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(downsampling, "RATIOS", ratios)
+        rows = downsampling.one_trial(SEED)
+    names = [name for name in rows[0] if name.endswith(("aucpr", "aucnpr"))]
+    assert len(names) == 4
+    trials = sorted({row["seed"] for row in committed})
+
+    def areas(rows, seed):
+        return [the_row(rows, seed=seed, ratio=r)[name] for r in ratios for name in names]
+
+    assert_predicted(np.array(areas(rows, SEED)), [areas(committed, trial) for trial in trials])
+
+
+def test_drug_discovery():
+    """One more split of the same collection, without the support vectors, which take longest."""
+    committed = table("drug_discovery")
+    names = [name for name in drug_discovery.SCORERS if name != "SVM"]
+    with pytest.MonkeyPatch.context() as patch:
+        scorers = {name: drug_discovery.SCORERS[name] for name in names}
+        patch.setattr(drug_discovery, "SCORERS", scorers)
+        rows = drug_discovery.one_split(20040826, SEED, *drug_discovery.COLLECTION)
+    key = {"quantity": "average_precision"}
+
+    def values(rows, trial):
+        return [the_row(rows, scorer=name, trial=trial, **key)["estimate"] for name in names]
+
+    trials = sorted({row["trial"] for row in committed})
+    assert_predicted(np.array(values(rows, SEED)), [values(committed, trial) for trial in trials])
+
+
+def test_attack():
+    committed, pairs = table("attack"), []
+    for design, size in (("tossed", 50), ("halves", 100)):
+        rows = attack.simulate_cell(design, size, attack.SCENARIO, 100, [SEED, size])
+        for row in rows:
+            key = {name: row[name] for name in ("design", "rows", "release", "value")}
+            old = the_row(committed, **key)
+            pairs.append([(r["success"], r["standard_error"]) for r in (row, old)])
+    assert_close(pairs)
+
+
+def test_the_attack_on_a_private_release_gains_no_more_than_epsilon_allows():
+    """Where the class was tossed no adversary is right more often than exp(e) / (1 + exp(e))."""
+    rows = [
+        row for row in table("attack") if row["design"] == "tossed" and row["release"] == "epsilon"
+    ]
+    assert len(rows) == len(attack.SIZES) * len(attack.EPSILONS)
+    limit = stats.norm.isf(ERROR_RATE / len(rows))
+    for row in rows:
+        bound = 1 / (1 + np.exp(-row["value"]))
+        assert row["success"] <= bound + limit * row["standard_error"]
+
+
+def test_privacy():
+    """Mechanisms whose squared error has light tails; that of Cauchy noise is all outliers."""
+    committed, pairs = table("privacy"), []
+    shown = ("printed_laplace", "rescaled", "curve")
+    with pytest.MonkeyPatch.context() as patch, privacy.quietly():
+        patch.setattr(privacy, "MECHANISMS", [m for m in privacy.MECHANISMS if m.name in shown])
+        for size, prevalence in ((500, 0.5), (2000, 0.1)):
+            rows = privacy.error_rows(
+                privacy.Bibeta(), size, prevalence, 1.0, data_sets=15, releases=10, seed=SEED
+            )
+            for row in rows:
+                key = ("figure", "metric", "mechanism", "delta", "rows", "prevalence", "at")
+                old = the_row(committed, **{name: row[name] for name in key})
+                pairs.append([(r["value"], r["standard_error"]) for r in (row, old)])
+    assert len(pairs) == 16
+    assert_close(pairs)
+
+
+def test_bands():
+    committed, pairs = table("bands"), []
+    rows = bands.simulate_cell("bibeta", "random", 500, 0.1, data_sets=40, seed=SEED)
+    for row in rows:
+        key = {name: row[name] for name in ("model", "design", "rows", "prevalence", "method")}
+        old = the_row(committed, **key)
+        pairs.append([(r["coverage"], r["standard_error"]) for r in (row, old)])
+        pairs.append([(r["mean_width"], r["width_error"]) for r in (row, old)])
+    assert len(pairs) == 2 * len(bands.METHODS)
+    assert_close(pairs)
+
+
+def test_intervals():
+    committed, pairs = table("intervals"), []
+    simulations = 400
+
+    def share(row, count):
+        """With its error, one success and one failure added so that the error is never 0."""
+        smoothed = (row["coverage"] * count + 1) / (count + 2)
+        return row["coverage"], np.sqrt(smoothed * (1 - smoothed) / count)
+
+    for model, kind, prevalence, n_pos in (
+        ("binormal_1", "fixed", 0.1, 20),
+        ("bibeta+1", "random", 0.01, 50),
+    ):
+        rows = intervals.simulate_cell(
+            "formula",
+            model,
+            kind,
+            prevalence,
+            n_pos,
+            simulations=simulations,
+            n_resamples=1,
+            seed=SEED,
+            workers=1,
+        )
+        for row in rows:
+            key = ("part", "model", "numbers", "prevalence", "n_pos", "method")
+            old = the_row(committed, **{name: row[name] for name in key})
+            pairs.append([share(row, simulations), share(old, 4000)])
+    assert len(pairs) == 2 * len(intervals.FORMULAS)
+    assert_close(pairs)
+
+
+def test_every_committed_table_is_tested():
+    tested = {name.removeprefix("test_") for name in globals() if name.startswith("test_")}
+    missing = {path.stem for path in TABLES.glob("*.csv")} - tested
+    assert not missing, f"no test here runs a slice of {', '.join(sorted(missing))} again"

@@ -1,0 +1,353 @@
+"""Studies run end to end on thin slices, go on after an interruption, and compute what they say."""
+
+import json
+import math
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.exceptions import InputError
+from sawtooth.privacy import sensitivity
+from sawtooth.privacy.attack import reidentification_curve
+from sawtooth.simulate import Bibeta, Binormal, rank_batch
+from sawtooth.simulate.studies import (
+    attack,
+    bands,
+    bias,
+    downsampling,
+    drug_discovery,
+    intervals,
+    privacy,
+    region,
+)
+from sawtooth.simulate.studies._cells import compute
+from sawtooth.simulate.studies._results import Results, markdown_table, read_rows
+from sawtooth.simulate.studies._scores import read_scores
+
+# What is changed to make a slice thin; only what the study reads in its own process, because the
+# processes of more than one worker import their modules anew.
+SLICES = {
+    attack: {"SIZES": (10, 20)},
+    bands: {"cells": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
+    bias: {"CELLS": [(100, 0.1), (1000, 0.1)]},
+    downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
+    drug_discovery: {"COLLECTION": (1200, 80)},
+    intervals: {
+        "plan": lambda quick: [
+            (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
+        ],
+    },
+    privacy: {"SIZES": ((100, 0.5), (200, 0.1)), "EPSILONS": (1.0,), "SENSITIVITY_ROWS": (100,)},
+    region: {},
+}
+NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}
+studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
+
+
+# Those whose cells run on several workers; the others take the argument and run in turn.
+PARALLEL = [attack, bias, drug_discovery, intervals, privacy]
+
+
+@contextmanager
+def thin(study, *, figure=False):
+    """Make the study thin, and leave its figure out unless it is wanted."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SLICES[study].items():
+            patch.setattr(study, name, value)
+        if not figure and hasattr(study, "draw"):
+            patch.setattr(study, "draw", lambda *arguments: None)
+        yield NAMES[study]
+
+
+class Slice(NamedTuple):
+    name: str
+    folder: Path
+    page: Path
+    told: list[tuple[int, int]]
+
+    def bytes(self, suffix):
+        return (self.folder / f"{self.name}{suffix}").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """Each study's thin slice, run once, in one go and on one worker."""
+    done = {}
+
+    def make(study):
+        if study not in done:
+            folder, told = tmp_path_factory.mktemp("whole"), []
+            with thin(study, figure=True) as name:
+                page = study.run(
+                    folder, quick=True, workers=1, progress=lambda *now: told.append(now)
+                )
+            done[study] = Slice(name, folder, page, told)
+        return done[study]
+
+    return make
+
+
+@studies
+def test_a_study_writes_its_table_figure_and_page(study, whole):
+    name, folder, page, told = whole(study)
+    assert page == folder / f"{name}.md"
+    text = page.read_text()
+    assert text.startswith("# ")
+    assert "nan" not in text.lower().split()
+    assert (folder / f"{name}.svg").exists() == (f"({name}.svg)" in text)
+    settings = json.loads((folder / f"{name}.json").read_text())
+    assert settings["study"] == name
+    assert isinstance(settings["seed"], int)
+    assert read_rows(folder / f"{name}.csv")
+    assert told == [(done, len(told)) for done in range(1, len(told) + 1)]
+
+
+class StoppedError(Exception):
+    """What a test raises in the middle of a study."""
+
+
+@studies
+def test_an_interrupted_study_goes_on_where_it_stopped(study, whole, tmp_path):
+    def interrupt(done, total):
+        raise StoppedError
+
+    expected = whole(study)
+    with thin(study) as name:
+        with pytest.raises(StoppedError):
+            study.run(tmp_path, quick=True, workers=1, progress=interrupt)
+        table = tmp_path / f"{name}.csv"
+        begun = table.read_bytes()
+        study.run(tmp_path, quick=True, workers=1)
+    assert expected.bytes(".csv").startswith(begun)
+    # The quick run of that one is a single split.
+    assert (begun == expected.bytes(".csv")) == (study is drug_discovery)
+    assert table.read_bytes() == expected.bytes(".csv")
+    assert (tmp_path / f"{name}.md").read_bytes() == expected.bytes(".md")
+
+
+@pytest.mark.parametrize("study", PARALLEL, ids=[NAMES[study] for study in PARALLEL])
+def test_a_study_gives_the_same_numbers_on_two_workers(study, whole, tmp_path):
+    with thin(study) as name:
+        study.run(tmp_path, quick=True, workers=2)
+    assert (tmp_path / f"{name}.csv").read_bytes() == whole(study).bytes(".csv")
+
+
+def test_a_table_made_with_other_settings_is_begun_anew(tmp_path):
+    first = Results(tmp_path, "study", {"seed": 1})
+    first.add([{"cell": 1, "value": 1 / 3, "word": ""}])
+    again = Results(tmp_path, "study", {"seed": 1})
+    assert again.rows == first.rows == [{"cell": 1, "value": 0.333333, "word": ""}]
+    assert again.has(cell=1)
+    assert not again.has(cell=2)
+    assert Results(tmp_path, "study", {"seed": 2}).rows == []
+    assert not (tmp_path / "study.csv").exists()
+
+
+def test_a_markdown_table():
+    assert markdown_table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_no_further_cell_is_begun_when_the_caller_stops():
+    begun = []
+    rows = compute(lambda cell: begun.append(cell) or [], [(1,), (2,), (3,)], 1)
+    next(rows)
+    rows.close()
+    assert begun == [1]
+
+
+def test_bias_takes_the_estimators_as_they_are():
+    rng = np.random.default_rng(1)
+    values = bias.estimates(Binormal(), 10, 40, 5, rng)
+    assert set(values) == set(saw.ESTIMATORS)
+    scores = Binormal().sample_scores(10, 40, size=5, rng=np.random.default_rng(1))
+    batch = rank_batch(*scores, moments=True)
+    for name, got in values.items():
+        expected = [saw.aucpr(batch[k], name) for k in range(5)]
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+
+
+def test_bias_divides_by_the_true_area():
+    rows = {row["estimator"]: row for row in bias.simulate_cell("bibeta", 100, 0.1, 50, [1, 2])}
+    assert rows["average_precision"]["truth"] == pytest.approx(0.809586774289, rel=1e-9)
+    for row in rows.values():
+        spread = row["standard_error"] ** 2 * 49
+        assert row["relative_rmse"] ** 2 == pytest.approx(spread + (row["bias_ratio"] - 1) ** 2)
+
+
+def test_region_has_the_closed_form_of_the_floor():
+    for prevalence in (0.1, 0.5):
+        for row in region.rows_of(prevalence):
+            low, high = row["recall_from"], row["recall_to"]
+            logarithm = math.log((prevalence * (low - 1) + 1) / (prevalence * (high - 1) + 1))
+            floor = high - low + (1 - prevalence) / prevalence * logarithm
+            assert row["minimum_aucpr"] == pytest.approx(floor, rel=1e-12)
+            assert row["share_of_maximum"] == pytest.approx(floor / (high - low), rel=1e-12)
+
+
+def test_region_twins_have_one_f1_and_one_of_them_is_the_worst_possible():
+    twins = region.f1_twins()
+    for recall, precision in twins.values():
+        assert 2 * recall * precision / (recall + precision) == pytest.approx(0.4, rel=1e-12)
+    recall, precision = twins["B"]
+    assert precision == pytest.approx(0.33 * recall / (1 - 0.33 + 0.33 * recall), rel=1e-12)
+    assert twins["A"][1] > 2 * 0.33
+
+
+def test_the_table_of_the_paper_on_downsampling_agrees_with_the_normalisation():
+    """Its AUCNPR follows from its AUCPR and the ratio, to the digits that are printed."""
+    for ratio, (small, small_normalised, full, full_normalised) in downsampling.PAPER.items():
+        for area, normalised, prevalence in (
+            (small, small_normalised, 1 / (1 + ratio)),
+            (full, full_normalised, 1 / 25),
+        ):
+            floor = saw.minimum_aucpr(prevalence)
+            rounding = 0.0005 + 0.0005 / (1 - floor)
+            assert (area - floor) / (1 - floor) == pytest.approx(normalised, abs=rounding)
+
+
+def test_downsampling_keeps_the_positives_and_the_ratio():
+    rng = np.random.default_rng(0)
+    labels = (rng.random(1000) < 0.04).astype(int)
+    part = rng.random(1000) < 0.5
+    kept = downsampling._downsample(labels, part, 3, rng)
+    assert part[kept].all()
+    assert np.unique(kept).size == kept.size
+    positives = int(labels[part].sum())
+    assert labels[kept].sum() == positives
+    assert kept.size == 4 * positives
+
+
+def test_the_attack_is_that_of_the_library(monkeypatch):
+    monkeypatch.setattr(attack, "DIGITS", (3, 0))
+    monkeypatch.setattr(attack, "EPSILONS", (1.0,))
+    monkeypatch.setattr(attack, "KINDS", (("digits", 3), ("digits", 0), ("epsilon", 1.0)))
+    rows = attack.simulate_cell("tossed", 20, Binormal(), 6, [1, 2])
+    rng = np.random.default_rng([1, 2])
+    expected = reidentification_curve(
+        lambda size, generator: Binormal().sample(10, 10, generator),
+        sizes=[20],
+        digits=[3, None],
+        epsilons=[1.0],
+        n_trials=6,
+        toss=True,
+        rng=rng,
+    )
+    assert [row["success"] for row in rows] == [exposure.success for exposure in expected]
+    assert [(row["release"], row["value"]) for row in rows] == list(attack.KINDS)
+    assert rows[1]["success"] >= rows[0]["success"]
+
+
+def test_drug_discovery_splits_each_class_in_halves():
+    compounds, active = drug_discovery.generate([1, 0], 1201, 80)
+    assert compounds.shape == (1201, 6)
+    assert active.sum() == 80
+    training = drug_discovery.split(active, np.random.default_rng(0))
+    assert active[training].sum() == 40
+    assert training.sum() == 40 + 560
+
+
+def test_adaptive_kernels_are_as_wide_as_inactive_compounds_are_far():
+    rng = np.random.default_rng(5)
+    train, test = rng.normal(size=(40, 2)), rng.normal(size=(7, 2))
+    active = (np.arange(40) < 5).astype(int)
+    for kernel, value in (
+        (drug_discovery._gaussian, lambda u: math.exp(-u * u / 2)),
+        (drug_discovery._triangular, lambda u: max(0.0, 1.0 - abs(u))),
+    ):
+        got = drug_discovery.adaptive_kernels(kernel, 3, 1.5)(train, active, test)
+        for point, score in zip(test, got, strict=True):
+            expected = 0.0
+            for centre in train[:5]:
+                nearest = sorted(train[5:], key=lambda other, c=centre: math.dist(other, c))[:3]
+                product = 1.0
+                for axis in range(2):
+                    radius = 1.5 * sum(abs(other[axis] - centre[axis]) for other in nearest) / 3
+                    product *= value((point[axis] - centre[axis]) / radius)
+                expected += product
+            assert score == pytest.approx(expected, rel=1e-12)
+
+
+def test_drug_discovery_tells_what_the_library_tells(monkeypatch):
+    scores = {}
+    monkeypatch.setattr(
+        drug_discovery,
+        "SCORERS",
+        {
+            "one": lambda train, active, test: scores.setdefault("one", test[:, 0]),
+            "two": lambda train, active, test: scores.setdefault("two", test[:, 1]),
+        },
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", saw.exceptions.DirectionWarning)
+        rows = drug_discovery.one_split(7, 0, 1200, 80)
+        _, active = drug_discovery.generate([7, 0], 1200, 80)
+        labels = active[~drug_discovery.split(active, np.random.default_rng([7, 1, 0]))]
+        comparison = saw.compare(labels, scores)
+        interval = saw.aucpr_interval(saw.rank(labels, scores["one"]))
+    found = {(row["quantity"], row["scorer"]): row for row in rows}
+    assert found["average_precision", "one"]["low"] == interval.low
+    assert found["difference", "one"]["p_value"] == comparison.p_values["one", "two"]
+    hits = [row for row in rows if row["quantity"] == "hits" and row["scorer"] == "two"]
+    first = next(row for row in hits if row["selected"] == 0.1)
+    top = np.sort(scores["two"])[::-1][59]
+    assert first["estimate"] == pytest.approx(labels[scores["two"] >= top].sum())
+
+
+def test_smooth_sensitivity_of_the_study_is_a_maximum_over_all_counts():
+    rows = privacy.sensitivity_rows(30)
+    every = np.arange(31)
+    for row in rows:
+        if row["metric"] != "auroc":
+            continue
+        local = sensitivity.local_auroc(every, 30 - every)
+        beta = row["mechanism"].partition("beta ")[2]
+        decay = np.exp(-float(beta) * np.abs(every - row["at"])) if beta else every == row["at"]
+        assert row["value"] == pytest.approx(np.max(local * decay), rel=1e-12)
+
+
+def test_errors_are_against_the_exact_value_and_histograms_are_shares():
+    with privacy.quietly():
+        rows = privacy.error_rows(Bibeta(), 1000, 0.5, 50.0, data_sets=3, releases=2, seed=[1])
+        shares = privacy.histogram_rows(Bibeta(), 200, releases=40, seed=[1])
+    errors = {(row["metric"], row["mechanism"]): row["value"] for row in rows}
+    assert errors["average_precision", "rescaled"] < 1e-2  # almost no noise at epsilon 50
+    assert errors["auroc", "rescaled"] < 1e-2
+    for mechanism in ("printed_laplace", "rescaled"):
+        found = [row for row in shares if row["mechanism"] == mechanism]
+        bars = [row["value"] for row in found if row["at"] != "ends"]
+        assert len(bars) == len(found) - 1 == privacy.BINS
+        assert found[-1]["value"] <= bars[0] + bars[-1]
+        assert sum(bars) == pytest.approx(1.0)
+    exact = [row["value"] for row in shares if row["mechanism"] == "exact"]
+    assert len(exact) == 1
+    assert 0.8 < exact[0] < 1.0
+
+
+@pytest.mark.parametrize("study", [attack, privacy], ids=["attack", "privacy"])
+def test_scores_of_the_user_take_the_place_of_generated_ones(study, tmp_path):
+    labels, scores = Bibeta().sample(60, 140, rng=4)
+    path = tmp_path / "mine.csv"
+    lines = [f"{label},{score!r}" for label, score in zip(labels, scores.tolist(), strict=True)]
+    path.write_text("\n".join(["label,score", *lines]) + "\n")
+    with thin(study) as name:
+        study.run(tmp_path / "out", quick=True, workers=1, scores=path)
+    assert json.loads((tmp_path / "out" / f"{name}.json").read_text())["scores"] == "mine.csv"
+    drawn = read_scores(path)
+    np.testing.assert_array_equal(np.sort(drawn.positives), np.sort(scores[labels == 1]))
+    np.testing.assert_array_equal(np.sort(drawn.negatives), np.sort(scores[labels == 0]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("y,s\n1,2\n", "y, s"), ("", "none"), ("label,score\n1,2\n0,x\n", "line 3")],
+)
+def test_a_file_of_scores_that_cannot_be_read_is_refused(text, words, tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=words):
+        read_scores(path)
