@@ -21,8 +21,8 @@ DOCS_STAMP := $(VENV)/.installed-docs
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(DEMO_STAMP) ## set up, and evaluate the embedded example
-	@$(BIN)/python scripts/demo.py
+demo: $(DEMO_STAMP) ## set up, and make the report of the embedded example
+	@$(BIN)/sawtooth report
 
 test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pytest)
 	@scripts/install_chromium.sh
@@ -57,8 +57,8 @@ $(VENV)/bin/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(DEMO_STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "Installing sawtooth into $(VENV)"
-	@$(PIP) -e .
+	@echo "Installing sawtooth with its command line and report into $(VENV)"
+	@$(PIP) -e ".[cli,plot,report]"
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
