@@ -28,7 +28,7 @@ from .units import (
 )
 
 # What is defined for clusters: formulas with a variance of their own, and plain quantiles.
-_METHODS = ("mover", "guarded", "influence", "beta", "logit", "delong", "bootstrap_percentile")
+_METHODS = ("mover", "guarded", "influence", "logit", "beta", "delong", "bootstrap_percentile")
 
 
 def cluster_interval(
@@ -67,9 +67,9 @@ def cluster_interval(
     metric, estimator, recall, precision, threshold, beta
         As in :func:`sawtooth.metric_interval`.
     method : str, optional
-        ``guarded`` (the default for areas), ``influence``, ``beta``, ``bootstrap_percentile``; for
-        auroc
-        ``logit`` (the default) and ``delong``, with the variance of Obuchowski (1997).
+        ``guarded`` (the default for areas), ``influence``, ``bootstrap_percentile``; for auroc
+        ``logit`` (the default), ``delong`` and ``beta``, with the variance of Obuchowski (1997);
+        for precision_at_recall ``mover`` (the default).
     confidence_level, n_resamples, rng, progress
         As in :func:`sawtooth.metric_interval`.
     prevalence : {"fixed", "random"}

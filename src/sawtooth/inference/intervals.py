@@ -245,8 +245,10 @@ def auroc_interval(
     ----------
     ranking : Ranking
         With at least one row of each class.
-    method : {"logit", "delong", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t"}
-        The first two have DeLong's variance, on the logit and on the plain scale.
+    method : {"logit", "delong", "beta", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t"}
+        The first three have DeLong's variance: on the logit scale, on the plain scale, and as the
+        exact binomial limits of as many trials as the variance is worth. With few positives and an
+        AUROC near 1 the first two fall short (.87 at the lowest); ``beta`` did not (.95).
     confidence_level, n_resamples, rng, progress
         As in :func:`sawtooth.metric_interval`.
 

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._estimators import ratio
+from .._parallel import run_blocks
 from ..ranking import Cells, Ranking
 from .functionals import Functional
 
@@ -53,8 +54,6 @@ def replicate(
     Replicates are drawn in blocks of a size that depends on the data only, each block with a
     generator of its own, so the result does not depend on the number of workers.
     """
-    from ..simulate.parallel import run_blocks
-
     size = max(1, min(n_resamples, _BLOCK_ELEMENTS // max(resampler.n_cells, 1)))
     n_blocks = -(-n_resamples // size)
 

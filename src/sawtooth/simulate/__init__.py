@@ -1,8 +1,9 @@
 """Score models with known truth, and the means to simulate from them in bulk."""
 
+from sawtooth._parallel import iterate_blocks, run_blocks
+
 from .catalogue import REGULAR
 from .laws import Beta, Gamma, Laplace, Law, Logistic, Mixture, Normal, StudentT, Uniform
-from .parallel import iterate_blocks, run_blocks
 from .ranks import RankingBatch, rank_batch
 from .scenarios import (
     Bibeta,

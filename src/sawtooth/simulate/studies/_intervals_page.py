@@ -31,8 +31,10 @@ def write_page(
         "in the table `intervals.csv` beside this page.\n\n"
         "## Average precision\n\n"
         + _formula_table(results.rows, regular, tuned_on, formulas)
-        + f"\n\nTuned on are the models that the constants of `beta` were chosen on: "
-        f"{', '.join(tuned_on)}. `NAME+K` has K negatives above everything on average.\n\n"
+        + "\n\n`beta`, exact binomial limits with as many trials as the influence variance is "
+        "worth, is a candidate that was not adopted for areas. Its constants were chosen on the "
+        f"models called tuned on ({', '.join(tuned_on)}). `NAME+K` has K negatives above "
+        "everything on average.\n\n"
         "## Resampling and cross-validation\n\n"
         + _resampling_table(results.rows)
         + "\n\n## Other estimators and metrics\n\n"

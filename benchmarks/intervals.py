@@ -1,0 +1,80 @@
+"""A thousand bootstrap replicates of average precision: on counts, and on rows with scikit-learn.
+
+The peer resamples the rows of each class and calls `average_precision_score`. A thousand of its
+replicates at a million rows take minutes, so a few are timed: they all cost the same, and the
+budget is scaled to them. ``python -m benchmarks.intervals`` prints the ratios scaled up.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import average_precision_score
+
+import sawtooth as saw
+from benchmarks.harness import Budget, Race, benchmark, run
+from benchmarks.rank_and_ap import data
+
+N_RESAMPLES = 1000
+PEER_RESAMPLES = 5
+PEER = f"scikit-learn, {PEER_RESAMPLES} of {N_RESAMPLES:,}"
+SCALE = N_RESAMPLES / PEER_RESAMPLES
+
+# (rows, prevalence): how many times faster than the peer's thousand replicates.
+SPEEDUPS = {(10**5, 0.5): 8, (10**6, 0.01): 100, (10**6, 0.001): 1000}
+
+
+@benchmark
+def intervals(quick: bool) -> Iterator[Race]:
+    """A ranking in, a percentile interval out; the peer gets labels and scores."""
+    for (rows, prevalence), speedup in SPEEDUPS.items():
+        if quick and rows > 10**5:
+            continue
+        label, score = data(rows, prevalence)
+        yield Race(
+            title=f"{rows:,} rows, {prevalence:.1%} positives",
+            jobs={
+                "sawtooth, 1,000": partial(on_counts, label, score),
+                PEER: partial(on_rows, label, score),
+            },
+            repeats=3,
+            budgets=(Budget(peer=PEER, at_most=SCALE / speedup),),
+            check=_agree,
+        )
+
+
+def on_counts(label: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rank once, then draw counts: ranking is part of the time."""
+    ranking = saw.rank(label, score)
+    interval = saw.aucpr_interval(
+        ranking, method="bootstrap_percentile", n_resamples=N_RESAMPLES, rng=0
+    )
+    return np.asarray(interval.evidence.values)
+
+
+def on_rows(label: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Draw rows of each class with replacement, then sort them anew, a few times."""
+    rng = np.random.default_rng(0)
+    classes = [np.flatnonzero(label == value) for value in (0, 1)]
+    areas = []
+    for _ in range(PEER_RESAMPLES):
+        drawn = np.concatenate([rows[rng.integers(rows.size, size=rows.size)] for rows in classes])
+        areas.append(average_precision_score(label[drawn], score[drawn]))
+    return np.array(areas)
+
+
+def _agree(returned: dict[str, object]) -> None:
+    """The peer's few replicates lie where the many say."""
+    many, few = (np.asarray(values) for values in returned.values())
+    assert np.abs(few - many.mean()).max() < 6 * many.std()
+
+
+def main() -> None:
+    for race in intervals(False):
+        seconds = list(run(race).seconds.values())
+        print(f"{race.title}: {SCALE * seconds[1] / seconds[0]:,.0f}x faster (peer scaled up)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,63 @@
+"""Size and power of the paired tests."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import sawtooth as saw
+from sawtooth.simulate import Binormal
+
+N_POS, N_NEG = 50, 450
+TRIALS = 4000
+
+
+def p_value(rng, shift=0.0, seed=None, **options):
+    """Two binormal models that share half of their noise."""
+    y = np.arange(N_POS + N_NEG) < N_POS
+    noise = rng.normal(size=(3, y.size))
+    scores = {
+        "a": (noise[0] + noise[1]) / np.sqrt(2) + 1.5 * y,
+        "b": (noise[0] + noise[2]) / np.sqrt(2) + (1.5 + shift) * y,
+    }
+    return saw.compare(y, scores, rng=seed, **options).p_values["a", "b"]
+
+
+@pytest.mark.slow
+def test_size_of_the_influence_test():
+    rng = np.random.default_rng(1)
+    rejected = np.mean([p_value(rng) < 0.05 for _ in range(TRIALS)])
+    assert 0.04 <= rejected <= 0.06
+
+
+@pytest.mark.slow
+def test_size_when_the_curves_cross():
+    """Equal areas, different shapes: the null hypothesis of the influence test, no more."""
+    target = Binormal(1.0, 2.0).aucpr(0.1)
+    low, high = 0.5, 3.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if Binormal(middle).aucpr(0.1) < target else (low, middle)
+    rng = np.random.default_rng(2)
+    y = np.arange(N_POS + N_NEG) < N_POS
+    rejected = 0
+    trials = 1000
+    for _ in range(trials):
+        noise = rng.normal(size=(2, y.size))
+        wide = 0.6 * noise[0] + 0.8 * noise[1]
+        scores = {"a": noise[0] + low * y, "b": np.where(y, 2 * wide + 1, wide)}
+        rejected += saw.compare(y, scores).p_values["a", "b"] < 0.05
+    # Not proved outside [.04, .06], at an error rate of 1e-3 to each side.
+    assert binom.ppf(1e-3, trials, 0.04) <= rejected <= binom.ppf(1 - 1e-3, trials, 0.06)
+
+
+def test_power_and_the_other_methods():
+    """A real difference is found; bootstrap and permutation hold their size roughly."""
+    rng = np.random.default_rng(3)
+    found = np.mean([p_value(rng, shift=0.6) < 0.05 for _ in range(100)])
+    assert found > 0.7
+    for method in ("bootstrap", "permutation"):
+        trials = 120
+        rejected = sum(
+            p_value(rng, method=method, n_resamples=199, seed=seed) < 0.05 for seed in range(trials)
+        )
+        assert rejected <= binom.ppf(1 - 1e-4, trials, 0.07)

@@ -1,0 +1,235 @@
+"""Comparison of models: against pairs of rows, written-out covariances and exact permutations."""
+
+import math
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import sawtooth as saw
+from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from sawtooth.inference.compare import COMPARED_METRICS
+from sawtooth.inference.functionals import Metric
+from sawtooth.inference.permutation import midranks, swap_differences
+from sawtooth.inference.significance import holm
+from sawtooth.inference.units import check_rows, rank_rows
+from tests import naive_inference
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+OPTIONS = {"precision_at_recall": {"recall": 0.5}, "recall_at_precision": {"precision": 0.5}}
+
+
+def paired_data(n, m, *, models=2, correlation=0.5, rng=0, decimals=None):
+    rng = np.random.default_rng(rng)
+    y = np.arange(n + m) < n
+    common = rng.normal(size=n + m)
+    scores = {}
+    for name in "abcdef"[:models]:
+        own = rng.normal(size=n + m)
+        s = math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own + y
+        scores[name] = s if decimals is None else np.round(s, decimals)
+    return y.astype(int), scores
+
+
+def test_two_models_by_hand():
+    y, scores = paired_data(30, 70)
+    result = saw.compare(y, scores)
+    contributions = [
+        naive_inference.derivatives(naive_inference.average_precision, y, s)
+        for s in scores.values()
+    ]
+    difference = contributions[0] - contributions[1]
+    variance = 30 / 29 * np.sum(difference[y == 1] ** 2) + 70 / 69 * np.sum(difference[y == 0] ** 2)
+    gap = saw.aucpr(saw.rank(y, scores["a"])) - saw.aucpr(saw.rank(y, scores["b"]))
+    t = gap / math.sqrt(variance)
+    assert result.differences["a", "b"] == pytest.approx(gap)
+    assert result.p_values["a", "b"] == pytest.approx(2 * scipy.stats.t.sf(abs(t), 29), rel=1e-6)
+    interval = result.intervals["a", "b"]
+    half = scipy.stats.t.ppf(0.975, 29) * math.sqrt(variance)
+    np.testing.assert_allclose(tuple(interval), [gap - half, gap + half], rtol=1e-6)
+    assert result.probability_best["a"] == pytest.approx(scipy.stats.norm.cdf(t), rel=1e-6)
+    assert sum(result.probability_best.values()) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("decimals", [None, 0])
+def test_auroc_covariance_is_delongs(decimals):
+    y, scores = paired_data(25, 40, models=3, decimals=decimals)
+    result = saw.compare(y, scores, metric="auroc")
+    np.testing.assert_allclose(
+        result.covariance, naive_inference.delong(y, scores.values()), rtol=1e-9
+    )
+
+
+def test_many_models():
+    y, scores = paired_data(40, 160, models=4)
+    result = saw.compare(y, scores)
+    assert list(result.differences) == list(combinations("abcd", 2))
+    assert list(result.estimates) == list("abcd")
+    raw = list(result.unadjusted_p_values.values())
+    assert list(result.p_values.values()) == pytest.approx(naive_inference.holm(raw))
+    assert result.ranked == sorted("abcd", key=lambda name: -result.estimates[name])
+    assert sum(result.probability_best.values()) == pytest.approx(1)
+    assert max(result.probability_best, key=result.probability_best.get) == result.ranked[0]
+    np.testing.assert_allclose(result.covariance, result.covariance.T)
+    assert np.linalg.eigvalsh(result.covariance).min() > 0
+    told = result.to_dict()
+    assert len(told["pairs"]) == 6
+    assert "Comparison(aucpr: " in repr(result)
+    assert "\n" not in repr(result)
+
+
+def test_holm_against_stepping_down():
+    rng = np.random.default_rng(1)
+    for size in (1, 2, 5, 10):
+        p = rng.random(size).tolist()
+        assert holm(p) == pytest.approx(naive_inference.holm(p))
+
+
+@pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
+@pytest.mark.parametrize("metric", COMPARED_METRICS)
+def test_every_metric_and_method(metric, method):
+    y, scores = paired_data(40, 160)
+    options = {"metric": metric, "method": method, "n_resamples": 200, "rng": 0}
+    options |= OPTIONS.get(metric, {})
+    if metric == "recall_at_precision" and method == "influence":
+        with pytest.raises(InputError, match="use method='bootstrap'"):
+            saw.compare(y, scores, **options)
+        return
+    result = saw.compare(y, scores, **options)
+    again = saw.compare(y, scores, **options)
+    assert result.to_dict() == again.to_dict()
+    interval = result.intervals["a", "b"]
+    assert interval.low <= result.differences["a", "b"] <= interval.high
+    assert 0 < result.p_values["a", "b"] <= 1
+
+
+@pytest.mark.parametrize("prevalence", ["fixed", "random"])
+def test_bootstrap_and_influence_covariances_agree(prevalence):
+    y, scores = paired_data(200, 800, models=3)
+    by_influence = saw.compare(y, scores, prevalence=prevalence).covariance
+    drawn = saw.compare(
+        y, scores, method="bootstrap", prevalence=prevalence, n_resamples=4000, rng=0
+    ).covariance
+    # 4,000 replicates know a variance to 2.2 %; and some percent of second order at n=200.
+    np.testing.assert_allclose(by_influence, drawn, rtol=0.12)
+
+
+@pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
+def test_equal_models_are_equal(method):
+    y, scores = paired_data(30, 90)
+    same = {"a": scores["a"], "b": 3 * scores["a"] + 1, "c": scores["a"]}
+    result = saw.compare(y, same, method=method, rng=0, n_resamples=100)
+    assert all(p == 1.0 for p in result.p_values.values())
+    assert all(abs(d) < 1e-12 for d in result.differences.values())
+    assert result.probability_best == pytest.approx(dict.fromkeys("abc", 1 / 3))
+
+
+def test_a_difference_without_variance_is_not_significant():
+    with pytest.warns(ReliabilityWarning, match="only 1 independent positives"):
+        result = saw.compare([1, 0], {"a": [2, 1], "b": [1, 2]})
+    assert result.p_values["a", "b"] == 1.0
+    assert tuple(result.intervals["a", "b"]) == (-1.0, 1.0)
+
+
+def test_few_positives_warn():
+    y, scores = paired_data(19, 100)
+    with pytest.warns(ReliabilityWarning, match="fewer than 20"):
+        saw.compare(y, scores)
+
+
+def test_permutation_lists_all_swaps_of_small_data():
+    """Six rows: the 64 swaps listed, their law against many draws."""
+    y = np.array([1, 0, 1, 0, 0, 1])
+    a, b = np.array([6.0, 5, 4, 3, 2, 1]), np.array([3.0, 6, 5, 1, 2, 4])
+    rows, scores = check_rows(y, None, None, 1, {"a": a, "b": b})
+    functional = Metric().of(rank_rows(rows, scores["a"]))
+    drawn = swap_differences(rows, functional, a, b, 20_000, np.random.default_rng(2))
+    listed = []
+    for swaps in product([False, True], repeat=6):
+        first, second = np.where(swaps, b, a), np.where(swaps, a, b)
+        listed.append(
+            naive_inference.average_precision(y, first)
+            - naive_inference.average_precision(y, second)
+        )
+    values, counts = np.unique(np.round(listed, 9), return_counts=True)
+    found, observed = np.unique(np.round(drawn, 9), return_counts=True)
+    np.testing.assert_allclose(found, values)
+    expected = counts / 64 * 20_000
+    statistic = np.sum((observed - expected) ** 2 / expected)
+    assert scipy.stats.chi2.sf(statistic, len(values) - 1) > 1e-4
+
+
+def test_permutation_swaps_clusters_whole():
+    y = np.array([1, 0, 1, 0])
+    a, b = np.array([4.0, 3, 2, 1]), np.array([1.0, 4, 3, 2])
+    rows, scores = check_rows(y, None, np.array([0, 0, 1, 1]), 1, {"a": a, "b": b})
+    functional = Metric().of(rank_rows(rows, scores["a"]))
+    drawn = swap_differences(rows, functional, a, b, 200, np.random.default_rng(3))
+    listed = [
+        naive_inference.average_precision(y, np.where(s, b, a))
+        - naive_inference.average_precision(y, np.where(s, a, b))
+        for s in ([0, 0, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [1, 1, 1, 1])
+    ]
+    np.testing.assert_allclose(
+        np.unique(np.round(drawn, 9)), np.unique(np.round(listed, 9)), atol=1e-9
+    )
+
+
+def test_permutation_takes_ranks_so_scales_do_not_matter():
+    y, scores = paired_data(30, 90)
+    plain, scaled = (
+        saw.compare(y, {"a": scores["a"], "b": b}, method="permutation", rng=0, n_resamples=500)
+        for b in (scores["b"], np.exp(scores["b"]) * 1e6)
+    )
+    assert plain.p_values == scaled.p_values
+    np.testing.assert_array_equal(midranks(np.array([3, 1, 3])), scipy.stats.rankdata([3, 1, 3]))
+
+
+@pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
+def test_repeated_rows_teach_nothing_when_clustered(method):
+    y, scores = paired_data(40, 160)
+    plain = saw.compare(y, scores, method=method, rng=0, n_resamples=4000)
+    thrice = saw.compare(
+        np.repeat(y, 3),
+        {name: np.repeat(s, 3) for name, s in scores.items()},
+        clusters=np.repeat(np.arange(200), 3),
+        method=method,
+        rng=0,
+        n_resamples=4000,
+    )
+    # 4,000 replicates know a standard error to 1.1 %.
+    assert thrice.standard_errors["a"] == pytest.approx(plain.standard_errors["a"], rel=0.05)
+    p, q = plain.p_values["a", "b"], thrice.p_values["a", "b"]
+    assert q == pytest.approx(p, abs=5 * math.sqrt(0.25 / 4000))
+
+
+def test_weights_that_are_equal_change_nothing():
+    y, scores = paired_data(40, 160)
+    plain = saw.compare(y, scores)
+    weighted = saw.compare(y, scores, sample_weight=np.full(200, 3.0))
+    np.testing.assert_allclose(plain.covariance, weighted.covariance, rtol=1e-9)
+    zero = saw.compare(
+        np.append(y, 1),
+        {name: np.append(s, 99) for name, s in scores.items()},
+        sample_weight=np.append(np.ones(200), 0),
+    )
+    np.testing.assert_allclose(plain.covariance, zero.covariance, rtol=1e-9)
+
+
+def test_labels_and_errors():
+    y, scores = paired_data(30, 60)
+    words = np.where(y == 1, "yes", "no")
+    assert saw.compare(words, scores, pos_label="yes").to_dict() == saw.compare(y, scores).to_dict()
+    for bad in ({"a": scores["a"]}, [scores["a"], scores["b"]]):
+        with pytest.raises(InputError, match="at least two models"):
+            saw.compare(y, bad)
+    with pytest.raises(InputError, match="rows"):
+        saw.compare(y, {"a": scores["a"], "b": scores["b"][1:]})
+    with pytest.raises(InputError, match="metric must be one of"):
+        saw.compare(y, scores, metric="f_beta")
+    with pytest.raises(UndefinedMetricError, match="no positives"):
+        saw.compare(np.zeros(90), scores)
+    with pytest.raises(InputError, match=r"scores\['b'\] must not be missing"):
+        saw.compare(y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])})

@@ -1,0 +1,177 @@
+"""Influence values against derivatives of slow references, jackknife and Monte Carlo."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.exceptions import DirectionWarning, InputError
+from sawtooth.inference.functionals import Metric
+from sawtooth.inference.influence import SMOOTH_ESTIMATORS, gradient, linearise
+from sawtooth.inference.units import locate, row_values
+from sawtooth.ranking import Cells
+from sawtooth.simulate import Bibeta, Binormal, rank_batch
+from tests import naive_inference
+from tests.datasets import random_data
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+METRICS = [
+    *(Metric(estimator=name) for name in SMOOTH_ESTIMATORS if name != "leave_one_out"),
+    *(
+        Metric(estimator=name, recall=(0.21, 0.83))
+        for name in SMOOTH_ESTIMATORS
+        if name != "leave_one_out"
+    ),
+    Metric(name="aucnpr"),
+    Metric(name="aucnpr", estimator="davis_goadrich"),
+    Metric(name="auroc"),
+    Metric(name="auprg"),
+    Metric(name="f_beta", threshold=0.4, beta=2.0),
+]
+
+
+def centred_row_values(metric, y, s, w):
+    ranking = saw.rank(y, s, sample_weight=w)
+    values = gradient(metric.of(ranking), ranking.cells)
+    rows = row_values(locate(ranking.threshold, np.asarray(s)), np.asarray(y) == 1, values)
+    for label in (0, 1):
+        chosen = np.asarray(y) == label
+        rows[chosen] -= np.average(rows[chosen], weights=None if w is None else w[chosen])
+    return rows
+
+
+def test_average_precision_against_the_definition():
+    rng = np.random.default_rng(1)
+    for kind in ("none", "real"):
+        for _ in range(10):
+            y, s, w = random_data(rng, weights=kind)
+            expected = naive_inference.derivatives(naive_inference.average_precision, y, s, w)
+            np.testing.assert_allclose(
+                centred_row_values(Metric(), y, s, w), expected, rtol=1e-6, atol=1e-8
+            )
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: f"{m.name}-{m.estimator}-{m.recall}")
+def test_gradient_is_the_derivative_of_the_value(metric):
+    # Random weights: no three points of the hull are on one line, where it has no derivative.
+    rng = np.random.default_rng(2)
+    for decimals in (4, 1):
+        y = np.arange(40) < 15
+        s = np.round(rng.normal(size=40) + y, decimals)
+        w = rng.uniform(0.5, 1.5, 40)
+        ranking = saw.rank(y, s, sample_weight=w)
+        functional = metric.of(ranking)
+
+        def value(y_true, y_score, weights, functional=functional):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DirectionWarning)
+                moved = saw.rank(y_true, y_score, sample_weight=weights)
+            return functional.value(moved.cells)
+
+        expected = naive_inference.derivatives(value, y, s, w)
+        # Differences of step 1e-4 inside, 1e-5 here: both truncate at about 1e-8, relatively.
+        scale = np.abs(expected).max()
+        np.testing.assert_allclose(
+            centred_row_values(metric, y, s, w), expected, rtol=1e-5, atol=1e-6 * scale
+        )
+
+
+def test_many_rankings_at_once_are_many_single_ones():
+    rng = np.random.default_rng(3)
+    positives = rng.integers(0, 3, (5, 8))
+    positives[:, 0] += 1
+    cells = Cells(positives, rng.integers(0, 3, (5, 8)), rng.integers(0, 4, (5, 8)), np.arange(5))
+    for metric in METRICS:
+        if metric.name in ("f_beta", "aucnpr"):
+            continue
+        functional = metric.of(saw.rank([1, 0], [1, 0]))
+        together = linearise(functional, cells)
+        for row in range(5):
+            # Alone, rows without positives are no rows: they join the gap before the next one.
+            one = Cells(*(np.asarray(field)[row] for field in cells))
+            alone = linearise(functional, _without_empty_rows(one))
+            for field in ("positives", "negatives", "slope"):
+                np.testing.assert_allclose(
+                    getattr(together, field)[row],
+                    getattr(alone, field),
+                    rtol=1e-6,
+                    atol=1e-10,  # differences over 1e-4 leave 1e-16 / 1e-4 of rounding
+                    err_msg=f"{metric} {field}",
+                )
+
+
+def _without_empty_rows(cells):
+    held = np.flatnonzero(cells.positives)
+    passed = np.cumsum(cells.above + cells.tied)
+    before = passed[held] - cells.tied[held]
+    above = before - np.concatenate([[0], passed[held[:-1]]])
+    return Cells(
+        cells.positives[held], cells.tied[held], above, cells.below + passed[-1] - passed[held[-1]]
+    )
+
+
+def test_jackknife_tends_to_the_influence_value():
+    """Of k copies of the data, one row left out takes its influence value away as k grows.
+
+    It also moves the prevalence: by the slope over the size of its class.
+    """
+    y, s = Binormal().sample(10, 30, rng=7)
+    ranking = saw.rank(y, s)
+    slope = float(linearise(Metric().of(ranking), ranking.cells).slope)
+    class_size = np.where(y == 1, 10, 30)
+    expected = centred_row_values(Metric(), y, s, None) * class_size + np.where(y, slope, -slope)
+    errors = []
+    for copies in (10, 100):
+        whole = np.full(y.size, float(copies))
+        area = saw.aucpr(saw.rank(y, s, sample_weight=whole))
+        lost = [
+            area - saw.aucpr(saw.rank(y, s, sample_weight=whole - row)) for row in np.eye(y.size)
+        ]
+        errors.append(np.abs(np.array(lost) * class_size * copies - expected).max())
+    # The rest is of order 1/k.
+    assert errors[1] < 0.11 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "prevalence"), [(Binormal(), 0.5), (Bibeta(), 0.1), (Binormal(2.0), 0.1)]
+)
+def test_variance_is_that_of_repeated_samples(scenario, prevalence):
+    """Mean influence variance over Monte Carlo variance, at n=200."""
+    n, repeats = 200, 3000
+    m = round(n * (1 - prevalence) / prevalence)
+    batch = rank_batch(*scenario.sample_scores(n, m, size=repeats, rng=11))
+    cells = Cells(batch.positives, batch.tied, batch.above, batch.below)
+    functional = Metric().of(batch[0])
+    linear = linearise(functional, cells)
+    observed = np.var(functional.value(cells), ddof=1)
+    ratio = np.mean(linear.positives + linear.negatives) / observed
+    # A variance from 3,000 draws has a relative error of sqrt(2/3000) = .026; three of them, and
+    # second-order terms of a few percent at n=200.
+    assert 1 - 0.11 < ratio < 1 + 0.11
+
+
+def test_prevalence_slope_is_what_a_change_of_prevalence_does():
+    y, s = Bibeta().sample(300, 2700, rng=5)
+    ranking = saw.rank(y, s)
+    for metric, value in ((Metric(), saw.aucpr), (Metric(name="auprg"), saw.auprg)):
+        slope = float(linearise(metric.of(ranking), ranking.cells).slope)
+        odds = np.log(0.1 / 0.9)
+        moved = [
+            value(ranking.at_prevalence(1 / (1 + np.exp(-odds - step)))) for step in (-1e-3, 1e-3)
+        ]
+        assert slope == pytest.approx((moved[1] - moved[0]) / 2e-3, rel=1e-5)
+    assert float(linearise(Metric(name="auroc").of(ranking), ranking.cells).slope) == pytest.approx(
+        0, abs=1e-10
+    )
+
+
+def test_no_influence_values_where_there_are_none():
+    ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    for metric in (
+        Metric(estimator="interpolated_median"),
+        Metric(name="recall_at_precision", precision=0.5),
+    ):
+        with pytest.raises(InputError, match="has no influence values"):
+            gradient(metric.of(ranking), ranking.cells)

@@ -1,0 +1,327 @@
+"""Private curves: edges that are public or paid for, and what follows from noisy histograms."""
+
+import math
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth import privacy
+from sawtooth.exceptions import InputError, ReliabilityWarning
+from sawtooth.privacy import curves, reconstruction
+from sawtooth.privacy.edges import _tree
+from sawtooth.privacy.mechanisms import SeededNoise
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning")
+
+
+def sample(n_pos=2000, n_neg=18_000, seed=0):
+    generator = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    return y, np.where(y, generator.beta(5, 2, y.size), generator.beta(2, 5, y.size))
+
+
+def budget(epsilon=1e9):
+    return privacy.Budget(epsilon=epsilon)
+
+
+def release(y, score, epsilon=1e6, kind="pr", **options):
+    function = privacy.pr_curve if kind == "pr" else privacy.roc_curve
+    return function(y, score, epsilon=epsilon, budget=budget(), rng=0, **options)
+
+
+def test_without_noise_only_the_binning_is_left():
+    y, score = sample()
+    ranking = saw.rank(y, score)
+    curve = release(y, score, edges=np.linspace(0, 1, 41))
+    at = saw.pr_curve(ranking)
+    grid = np.linspace(0.05, 0.95, 19)
+    np.testing.assert_allclose(curve.at(grid), at.at(grid), atol=0.02)
+    for estimator in saw.ESTIMATORS:
+        if estimator == "binormal":
+            with pytest.raises(InputError, match="raw scores"):
+                curve.area(estimator=estimator)
+        else:
+            exact = saw.aucpr(ranking, estimator)
+            assert curve.area(estimator=estimator) == pytest.approx(exact, abs=0.01)
+    assert curve.to("roc").area() == pytest.approx(saw.auroc(ranking), abs=0.003)
+    assert (
+        release(y, score, kind="roc", edges=np.linspace(0, 1, 41)).area() == curve.to("roc").area()
+    )
+
+
+def test_counts_fall_between_the_right_edges():
+    """Bins hold their lower edge; what lies beyond the ends counts in the end bins."""
+    score = np.array([-5.0, 0.0, 0.1, 0.2, 0.2, 0.9, 7.0, math.inf])
+    y = np.array([1, 0, 0, 1, 0, 1, 1, 0])
+    curve = release(y, score, edges=[0.0, 0.2, 0.5, 1.0])
+    np.testing.assert_array_equal(curve.noisy_positives, [2, 1, 1])
+    np.testing.assert_array_equal(curve.noisy_negatives, [1, 1, 2])
+
+
+def test_points_of_the_curve_agree_with_one_another():
+    curve = release(*sample(), epsilon=1.0)
+    np.testing.assert_allclose(curve.recall[[0, -1]], [0, 1])
+    np.testing.assert_allclose(curve.false_positive_rate[[0, -1]], [0, 1])
+    assert (np.diff(curve.tp) >= 0).all()
+    assert (np.diff(curve.fp) >= 0).all()
+    assert (np.diff(curve.threshold) <= 0).all()
+    assert curve.threshold[0] == 1.0
+    assert curve.threshold[-1] == 0.0
+    middle = curve.recall.size // 2
+    assert curve.at(curve.recall[middle]) == pytest.approx(curve.precision[middle], rel=1e-6)
+    assert curve.tp[-1] + curve.fp[-1] == pytest.approx(curve.n_rows)
+    assert curve.prevalence == pytest.approx(curve.tp[-1] / curve.n_rows)
+    plain = curve.to_dict()
+    assert plain["area"] == curve.area()
+    assert len(plain["recall"]) == len(plain["precision"]) == len(plain["threshold"])
+    with pytest.raises(InputError, match="between 0 and 1"):
+        curve.at(1.5)
+    with pytest.raises(InputError, match="one area"):
+        curve.to("roc").area(estimator="average_precision")
+
+
+def test_infinite_ends_have_finite_thresholds():
+    curve = release(*sample(), edges=[-math.inf, 0.2, 0.5, 0.8, math.inf])
+    assert np.isfinite(curve.threshold).all()
+
+
+@pytest.mark.parametrize("edges", ["quantile", "auto", 10, 0.5, b"x"])
+def test_edges_from_the_data_are_refused_with_the_reason(edges):
+    ours = budget(1.0)
+    with pytest.raises(InputError, match="without paying for it"):
+        privacy.pr_curve(*sample(), edges=edges, epsilon=1.0, budget=ours)
+    assert ours.spent.epsilon == 0.0
+
+
+@pytest.mark.parametrize("edges", [[0, 1], [0, 0.5, 0.5, 1], [1, 0.5, 0], [0, math.nan, 1]])
+def test_edges_must_increase(edges):
+    with pytest.raises(InputError, match="increasing"):
+        privacy.pr_curve(*sample(), edges=edges, epsilon=1.0, budget=budget())
+
+
+def test_the_budget_is_asked_first_and_bad_rows_cost_nothing():
+    ours = budget(1.0)
+    with pytest.raises(privacy.BudgetError):
+        privacy.roc_curve(["not", "rows"], None, epsilon=2.0, budget=ours)
+    with pytest.raises(InputError, match="Which rows break this is not said"):
+        privacy.pr_curve([0, 1], [0.5, math.nan], epsilon=1.0, budget=ours)
+    with pytest.raises(InputError, match="Which rows break this is not said"):
+        privacy.private_edges([math.nan], low=0, high=1, n_bins=4, epsilon=1.0, budget=ours)
+    assert ours.spent.epsilon == 0.0
+    privacy.pr_curve(*sample(), epsilon=1.0, budget=ours)
+    assert ours.remaining.epsilon == 0.0
+
+
+def test_other_labels_need_pos_label():
+    y, score = sample()
+    names = np.where(y == 1, "bad", "good")
+    curve = release(names, score, pos_label="bad")
+    np.testing.assert_array_equal(curve.noisy_positives, release(y, score).noisy_positives)
+
+
+def test_a_curve_is_a_function_of_its_noisy_counts(monkeypatch):
+    """Two data sets, noise chosen so that both release the same: the results are the same bytes."""
+
+    class Fixed:
+        def __init__(self, draws):
+            self.draws = draws
+
+        def laplace(self, scale, size):
+            assert scale == pytest.approx(2 / 0.5)
+            return np.zeros(size, np.int64) if self.draws is None else self.draws
+
+    def run(rows, draws=None):
+        monkeypatch.setattr(curves, "noise_source", lambda *_, **__: Fixed(draws))
+        return privacy.pr_curve(*rows, epsilon=0.5, budget=budget())
+
+    data = sample(400, 1600, seed=1), sample(430, 1570, seed=2)
+    first, second = run(data[0]), run(data[1])
+    counts = [np.concatenate([c.noisy_positives, c.noisy_negatives]) for c in (first, second)]
+    assert (counts[0] != counts[1]).any()
+    third = run(data[1], counts[0] - counts[1])
+    assert pickle.dumps(third) == pickle.dumps(first)
+    assert repr(third) == repr(first)
+
+
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(0, 1), (1, 0), (0, 500), (500, 0), (1, 1)])
+def test_one_class_or_one_row_gives_a_curve_and_a_warning(n_pos, n_neg):
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    score = np.linspace(0, 1, y.size)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReliabilityWarning)
+        for seed in range(5):
+            curve = privacy.pr_curve(y, score, epsilon=1.0, budget=budget(), rng=seed)
+            assert 0 <= curve.area() <= 1
+            assert 0 <= curve.to("roc").area() <= 1
+            assert np.isfinite(curve.precision).all()
+            assert np.isfinite(curve.band(n_resamples=5, rng=0).width).all()
+
+
+def test_what_the_release_shows_to_be_useless_is_said():
+    with pytest.warns(ReliabilityWarning, match="too few for a curve"):
+        release(*sample(2, 2000), epsilon=1.0)
+    y, score = sample()
+    with pytest.warns(ReliabilityWarning, match="edges do not fit"):
+        release(y, score * 1e-7, epsilon=1.0)
+
+
+def test_number_of_bins_and_public_edges():
+    assert privacy.bin_count(1, 1.0) == 4
+    assert privacy.bin_count(10**12, 10.0) == 256
+    assert privacy.bin_count(20_000, 1.0) == round(20_000**0.3)
+    for bins in (2, 4, 13, 256):
+        edges = privacy.probability_edges(bins)
+        assert edges.size == bins + 1
+        assert (np.diff(edges) > 0).all()
+        np.testing.assert_allclose(edges + edges[::-1], 1.0, atol=1e-9)
+    widths = np.diff(privacy.probability_edges(64))
+    assert (np.diff(widths[1:32]) > 0).all()  # finer towards the ends, but for the last bin
+    with pytest.raises(InputError, match="n_bins"):
+        privacy.probability_edges(1)
+
+
+@pytest.mark.parametrize(("scale", "centre"), [(1.0, 0.0), (1e-6, 3.0), (1e4, -5e5)])
+def test_private_edges_find_scores_of_any_scale(scale, centre):
+    y, score = sample()
+    ours = budget(2.0)
+    edges = privacy.private_edges(
+        score * scale + centre, low=-1e6, high=1e6, n_bins=16, epsilon=1.0, budget=ours, rng=0
+    )
+    assert ours.spent.epsilon == 1.0
+    assert edges[0] == -1e6
+    assert edges[-1] == 1e6
+    assert 10 <= edges.size <= 17
+    curve = privacy.pr_curve(
+        y, score * scale + centre, edges=edges, epsilon=1.0, budget=ours, rng=0
+    )
+    assert curve.area() == pytest.approx(saw.aucpr(saw.rank(y, score)), abs=0.05)
+
+
+def test_private_edges_are_made_of_halves_of_the_public_interval():
+    """Edges depend on the scores through which intervals were halved, and on nothing finer."""
+    score = np.random.default_rng(1).random(5000)
+    edges = privacy.private_edges(
+        score, low=0, high=1, n_bins=8, epsilon=1.0, budget=budget(), rng=0
+    )
+    np.testing.assert_array_equal(edges * 2**20, np.round(edges * 2**20))
+
+
+def test_the_tree_costs_what_it_claims():
+    """Exact probabilities of all shapes of a small tree, on every pair of neighbours."""
+    for epsilon in (0.3, 1.0, 3.0):
+        scale = 4 / epsilon
+        decay, ratio = math.ceil(scale * math.log(2)), math.exp(-1 / scale)
+
+        def splits(count, depth, wanted, decay=decay, ratio=ratio):
+            need = wanted - max(count - depth * decay, wanted - decay)
+            return (
+                ratio ** (need + 1) / (1 + ratio)
+                if need >= -1
+                else 1 - ratio ** (-need) / (1 + ratio)
+            )
+
+        def shapes(counts, depth, wanted, splits=splits):
+            """Log-probability of each shape over equal leaves with these counts."""
+            total = sum(counts)
+            chance = splits(total, depth, wanted)
+            if len(counts) == 1:
+                return {"": 0.0}
+            half = len(counts) // 2
+            left = shapes(counts[:half], depth + 1, wanted)
+            right = shapes(counts[half:], depth + 1, wanted)
+            both = {
+                f"({a},{b})": math.log(chance) + left[a] + right[b] for a in left for b in right
+            }
+            return both | {".": math.log(1 - chance)}
+
+        worst = 0.0
+        wanted = 3
+        for rest in ([0, 0, 0, 0], [4, 0, 0, 0], [9, 1, 0, 2], [30, 0, 0, 0], [12, 12, 12, 12]):
+            for out, into in ((0, 3), (3, 0), (0, 1), (1, 2)):
+                ours, theirs = list(rest), list(rest)
+                ours[out] += 1
+                theirs[into] += 1
+                one, two = shapes(ours, 0, wanted), shapes(theirs, 0, wanted)
+                assert sum(map(math.exp, one.values())) == pytest.approx(1)
+                worst = max(worst, max(abs(one[shape] - two[shape]) for shape in one))
+        assert worst <= epsilon
+
+
+def test_the_tree_draws_noise_of_that_scale():
+    scales = []
+
+    class Watched(SeededNoise):
+        def laplace(self, scale, size):
+            scales.append(scale)
+            return super().laplace(scale, size)
+
+    noise = Watched(np.random.default_rng(0))
+    _tree(np.linspace(0, 1, 500), 0.0, 1.0, wanted=50, epsilon=0.5, noise=noise)
+    assert len(scales) > 2
+    assert set(scales) == {math.nextafter(8.0, math.inf)}
+
+
+def test_the_tree_stops_where_no_double_lies_between():
+    ordered = np.full(10_000, 1.0)
+    noise = SeededNoise(np.random.default_rng(0))
+    cuts = _tree(ordered, 1.0, math.nextafter(1.0, 2.0), wanted=10, epsilon=1.0, noise=noise)
+    np.testing.assert_array_equal(cuts, [1.0, math.nextafter(1.0, 2.0)])
+
+
+def test_private_edges_of_few_rows_are_edges_all_the_same():
+    for seed in range(20):
+        edges = privacy.private_edges(
+            [0.5], low=0, high=1, n_bins=4, epsilon=0.1, budget=budget(), rng=seed
+        )
+        assert edges.size >= 3
+        assert (np.diff(edges) > 0).all()
+
+
+@pytest.mark.parametrize("bad", [{"low": 1, "high": 0}, {"high": math.inf}, {"n_bins": 1}])
+def test_private_edges_refuse_wrong_limits(bad):
+    arguments = {"low": 0, "high": 1, "n_bins": 4, "epsilon": 1.0, "budget": budget()} | bad
+    with pytest.raises(InputError):
+        privacy.private_edges([0.5], **arguments)
+
+
+def test_reconstruction_keeps_a_true_dent_and_smooths_a_false_one():
+    dent = np.array([0.0, 900.0, 100.0, 0.0]), np.array([800.0, 100.0, 2000.0, 7000.0])
+    n_rows = 10_900
+    tp, fp = reconstruction.cumulated_counts(*dent, n_rows=n_rows, variance=8.0)
+    np.testing.assert_allclose(np.diff(tp), dent[0])
+    np.testing.assert_allclose(np.diff(fp), dent[1])
+    wiggle = np.array([100.0, 60.0, 20.0, 20.0]), np.array([103.0, 60.0, 300.0, 337.0])
+    tp, fp = reconstruction.cumulated_counts(*wiggle, n_rows=1000, variance=8.0)
+    share = np.diff(tp) / (np.diff(tp) + np.diff(fp))
+    assert (np.diff(share) <= 1e-12).all()
+
+
+def test_reconstruction_uses_the_public_total_and_never_falls():
+    generator = np.random.default_rng(0)
+    for _ in range(200):
+        bins = int(generator.integers(2, 20))
+        noisy = generator.integers(-20, 40, (2, bins)).astype(float)
+        n_rows = int(generator.integers(1, 500))
+        tp, fp = reconstruction.cumulated_counts(*noisy, n_rows=n_rows, variance=50.0)
+        assert tp[-1] + fp[-1] == pytest.approx(n_rows)
+        assert tp[0] == fp[0] == 0
+        for counts in (tp, fp):
+            assert (np.diff(counts) >= -1e-9).all()
+        smooth = reconstruction.path(tp, fp)
+        assert (np.diff(smooth) >= 0).all()
+
+
+def test_error_bars_say_what_they_are():
+    curve = release(*sample(), epsilon=1.0)
+    band = curve.band(n_resamples=40, rng=0)
+    assert band.method == "noise only, without binning error"
+    assert not band.simultaneous
+    assert (band.low <= band.high).all()
+    interval = curve.area_interval(n_resamples=40, rng=0)
+    assert interval.method == band.method
+    assert interval.low < curve.area() + 0.05
+    assert 0 < interval.width < 0.2
+    assert curve.to("roc").band(n_resamples=5, rng=0).kind == "roc"

@@ -1,0 +1,323 @@
+"""Private average precision, AUROC and confusion matrix: values, costs, and nothing else."""
+
+import math
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth import privacy
+from sawtooth.exceptions import InputError, ReliabilityWarning
+from sawtooth.privacy import metrics
+from sawtooth.privacy.matrix import _from_ranking
+
+METRICS = {
+    "average_precision": (privacy.average_precision, saw.aucpr),
+    "auroc": (privacy.auroc, saw.auroc),
+}
+seeded = pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning")
+
+
+class Fixed:
+    """Noise that is told in advance."""
+
+    def __init__(self, *draws):
+        self.draws = list(draws)
+        self.scales = []
+
+    def laplace(self, scale, size):
+        self.scales.append(scale)
+        return np.array([self.draws.pop(0) if self.draws else 0 for _ in range(size)])
+
+    def bits(self, count):
+        return 0
+
+
+def sample(n_pos=200, n_neg=1800, seed=0, levels=None):
+    generator = np.random.default_rng(seed)
+    y = np.repeat([1, 0], [n_pos, n_neg])
+    score = np.where(y, generator.beta(5, 2, y.size), generator.beta(2, 5, y.size))
+    return y, score if levels is None else np.round(score * levels)
+
+
+def budget(epsilon=1e9, delta=0.5):
+    return privacy.Budget(epsilon=epsilon, delta=delta)
+
+
+@seeded
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("levels", [None, 10])
+def test_with_next_to_no_noise_the_value_is_the_metric(name, levels):
+    release, exact = METRICS[name]
+    ranking = saw.rank(*sample(levels=levels))
+    released = release(ranking, epsilon=1e7, budget=budget(), rng=0)
+    assert released.value == pytest.approx(exact(ranking), abs=1e-5)
+    low, high = released.interval()
+    assert low <= exact(ranking) <= high < low + 1e-4
+
+
+@seeded
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("mechanism", privacy.MECHANISMS)
+def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism):
+    release, _ = METRICS[name]
+    ours = privacy.Budget(epsilon=1.0, delta=1e-3)
+    ranking = saw.rank(*sample(60, 140))
+    released = release(ranking, epsilon=0.5, delta=1e-4, budget=ours, mechanism=mechanism, rng=1)
+    spent = 1e-4 if mechanism.endswith("laplace") else 0.0
+    assert 0.0 <= released.value <= 1.0
+    assert (released.epsilon, released.delta) == (0.5, spent)
+    assert ours.spent == (0.5, spent)
+    assert released.to_dict()["metric"] == name
+    assert float(released) == released.value
+    if mechanism == "rescaled":
+        assert released.scale > 0
+        assert released.value in released.interval(confidence_level=0.5)
+    else:  # their scale would tell the number of positives
+        assert released.scale is None
+        assert released.noisy == ()
+        with pytest.raises(InputError, match="has no interval"):
+            released.interval()
+
+
+@seeded
+@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("mechanism", privacy.MECHANISMS)
+@pytest.mark.parametrize(
+    ("n_pos", "n_neg"), [(0, 1), (1, 0), (0, 9), (9, 0), (1, 1), (1, 8), (8, 1)]
+)
+def test_empty_classes_and_single_rows_are_released_like_any_other(name, mechanism, n_pos, n_neg):
+    release, _ = METRICS[name]
+    ranking = saw.rank(np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)[::-1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", privacy.SeededReleaseWarning)
+        for seed in range(5):
+            released = release(
+                ranking, epsilon=1.0, delta=1e-3, budget=budget(), mechanism=mechanism, rng=seed
+            )
+            assert 0.0 <= released.value <= 1.0
+            if mechanism == "rescaled":
+                low, high = released.interval()
+                assert 0.0 <= low <= high <= 1.0
+                assert math.isfinite(released.scale)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_a_release_is_a_function_of_its_noisy_numbers(name, monkeypatch):
+    """Two data sets, noise chosen so that both release the same: the results are the same bytes."""
+    release, _ = METRICS[name]
+    rankings = [saw.rank(*sample(40, 160, seed=1)), saw.rank(*sample(43, 157, seed=2))]
+
+    def run(ranking, *draws):
+        monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: Fixed(*draws))
+        ours = budget(epsilon=0.7)
+        return release(ranking, epsilon=0.7, budget=ours), ours
+
+    (first, ledger), (second, _) = run(rankings[0]), run(rankings[1])
+    steps = [
+        round((a.value - b.value) / a.grid) for a, b in zip(first.noisy, second.noisy, strict=True)
+    ]
+    assert steps != [0, 0]
+    third, other = run(rankings[1], *steps)
+    assert pickle.dumps(third) == pickle.dumps(first)
+    assert repr(third) == repr(first)
+    assert other.to_dict() == ledger.to_dict()
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_noise_is_as_large_as_the_proofs_ask_for(name, monkeypatch):
+    """Statistic in grid steps, 2^k + 1 over its share; positives 1 over theirs; in all epsilon."""
+    release, _ = METRICS[name]
+    noise = Fixed()
+    monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
+    release(saw.rank(*sample()), epsilon=0.8, budget=budget())
+    step = 2**20
+    statistic, positives = noise.scales
+    if name == "average_precision":
+        cost = (step + 1) / statistic + 1 / positives
+    else:
+        assert (step + 1) / statistic == pytest.approx(0.8, rel=1e-12)  # the label stays
+        cost = (math.ceil(0.6 * step) + 1) / statistic + 1 / positives  # the label changes
+    assert cost == pytest.approx(0.8, rel=1e-12)
+    assert cost <= 0.8 * (1 + 1e-14)
+
+
+def test_importing_the_package_does_not_import_opendp():
+    code = "import sys; from sawtooth import privacy; sys.exit('opendp' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_system_noise_is_the_default():
+    ranking = saw.rank(*sample())
+    values = {
+        privacy.average_precision(ranking, epsilon=1.0, budget=budget()).value for _ in range(4)
+    }
+    assert len(values) == 4
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_seeds_warn_at_the_callers_line_and_repeat(name):
+    release, _ = METRICS[name]
+    ranking = saw.rank(*sample())
+    with pytest.warns(privacy.SeededReleaseWarning) as caught:
+        first = release(ranking, epsilon=1.0, budget=budget(), rng=5)
+    assert caught[0].filename == __file__
+    with pytest.warns(privacy.SeededReleaseWarning):
+        assert release(ranking, epsilon=1.0, budget=budget(), rng=5) == first
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_refusals_come_before_looking(name):
+    release, _ = METRICS[name]
+    ours = privacy.Budget(epsilon=1.0)
+    ranking = saw.rank(*sample())
+    weighted = saw.rank(*sample(), sample_weight=np.full(2000, 2.0))
+    cases = {
+        "ranking must be a Ranking": {"ranking": sample()},
+        "unweighted": {"ranking": weighted},
+        "epsilon must be a finite number above 0": {"epsilon": 0.0},
+        "delta must be at least 0": {"delta": 1.0},
+        "budget must be a Budget": {"budget": None},
+        "mechanism must be one of": {"mechanism": "laplace"},
+        "delta must be above 0": {"mechanism": "smooth_laplace"},
+        "remain of 1": {"epsilon": 2.0},
+        "at most 64": {"mechanism": "smooth_cauchy", "epsilon": 100.0, "budget": budget()},
+    }
+    for message, change in cases.items():
+        arguments = {"ranking": ranking, "epsilon": 0.5, "budget": ours} | change
+        with pytest.raises(InputError, match=message):
+            release(arguments.pop("ranking"), **arguments)
+    with pytest.raises(TypeError):
+        release(ranking, budget=ours)
+    with pytest.raises(TypeError):
+        release(ranking, epsilon=1.0)
+    assert ours.spent.epsilon == 0.0
+
+
+def test_errors_say_nothing_about_the_data():
+    private = saw.rank(*sample(7, 13))
+    for arguments in ({"epsilon": 2.0}, {"epsilon": 0.5, "mechanism": "smooth_laplace"}):
+        with pytest.raises(InputError) as refused:
+            privacy.auroc(private, budget=privacy.Budget(epsilon=1.0), **arguments)
+        assert "7" not in str(refused.value)
+        assert "13" not in str(refused.value)
+
+
+@seeded
+def test_confusion_counts_and_measures():
+    y, score = sample()
+    matrix = privacy.confusion((y, score), 0.5, epsilon=1e6, budget=budget(), rng=0)
+    exact = saw.confusion(saw.rank(y, score >= 0.5), 1)
+    for cell in ("tp", "fp", "fn", "tn"):
+        assert getattr(matrix, cell) == pytest.approx(getattr(exact, cell), abs=1e-6)
+    for name in privacy.CONFUSION_METRICS:
+        value = matrix.measure(name, beta=2.0)
+        expected = exact.f_beta(2.0) if name == "f_beta" else getattr(exact, name)
+        assert value.value == pytest.approx(expected, rel=1e-9)
+        low, high = value.interval()
+        assert low <= expected <= high
+    assert matrix.to_dict()["precision"] == matrix.measure("precision").value
+
+
+@seeded
+def test_confusion_from_a_ranking_counts_at_the_next_positive():
+    y, score = sample()
+    ranking = saw.rank(y, score)
+    with pytest.warns(ReliabilityWarning, match=r"pass \(y_true, y_score\)"):
+        matrix = privacy.confusion(ranking, 0.5, epsilon=60.0, budget=budget(), rng=0)
+    lowest = ranking.threshold[ranking.threshold >= 0.5][-1]
+    exact = saw.confusion(ranking, lowest)
+    assert (matrix.tp, matrix.fn) == (
+        pytest.approx(exact.tp, abs=1),
+        pytest.approx(exact.fn, abs=1),
+    )
+    assert matrix.fp == pytest.approx(exact.fp, abs=30)
+    assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(2000)
+    assert matrix.scale is None
+    assert matrix.measure("precision").scale is None
+    with pytest.raises(InputError, match="has no interval"):
+        matrix.measure("precision").interval()
+
+
+def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
+    from sawtooth.privacy import matrix as module
+
+    data = [sample(40, 160, seed=1), sample(43, 157, seed=2)]
+
+    def run(rows, *draws):
+        monkeypatch.setattr(module, "noise_source", lambda *_, **__: Fixed(*draws))
+        return privacy.confusion(rows, 0.5, epsilon=0.7, budget=budget())
+
+    first, second = run(data[0]), run(data[1])
+    steps = [round(a.value - b.value) for a, b in zip(first.noisy, second.noisy, strict=True)]
+    assert any(steps)
+    assert pickle.dumps(run(data[1], *steps)) == pickle.dumps(first)
+
+
+@seeded
+@pytest.mark.filterwarnings("ignore::sawtooth.exceptions.ReliabilityWarning")
+@pytest.mark.parametrize(("n_pos", "n_neg"), [(0, 1), (1, 0), (0, 9), (9, 0)])
+@pytest.mark.parametrize("threshold", [-math.inf, 4, math.inf])
+def test_confusion_of_one_class_has_no_errors(n_pos, n_neg, threshold):
+    y, score = np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)
+    for data in ((y, score), saw.rank(y, score)):
+        matrix = privacy.confusion(data, threshold, epsilon=1.0, budget=budget(), rng=0)
+        assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(y.size)
+        assert min(matrix.tp, matrix.fp, matrix.fn, matrix.tn) >= 0
+        for name in privacy.CONFUSION_METRICS:
+            value = matrix.measure(name).value
+            assert math.isnan(value) or 0 <= value <= 1
+
+
+def test_confusion_spends_what_the_counts_cost():
+    """From a ranking: 2 over the scale of the positives' counts, and the rest on the negatives."""
+    noise = Fixed()
+    _from_ranking(saw.rank(*sample()), 0.5, 1.0, _HeavyZero(noise))
+    assert 2 / noise.scales[0] == pytest.approx(0.25)
+
+
+class _HeavyZero:
+    """Laplace noise that is told, and random bits from a seed."""
+
+    def __init__(self, fixed):
+        self.laplace = fixed.laplace
+        self.bits = privacy.mechanisms.SeededNoise(np.random.default_rng(0)).bits
+
+
+def test_rows_that_are_not_rows_are_refused_in_words_without_numbers():
+    ours = privacy.Budget(epsilon=1.0)
+    bad = [
+        ([0, 1, 2], [0.1, 0.2, 0.3]),
+        ([0, 1, 1], [0.1, np.nan, 0.3]),
+        ([0, 1], [0.1, 0.2, 0.3]),
+        ([], []),
+        (["a", "b"], [1, 2]),
+    ]
+    messages = set()
+    for rows in bad:
+        with pytest.raises(InputError) as refused:
+            privacy.confusion(rows, 0.5, epsilon=0.5, budget=ours)
+        messages.add(str(refused.value))
+        assert refused.value.__suppress_context__
+    assert len(messages) == 1
+    with pytest.raises(InputError, match="pair"):
+        privacy.confusion(np.zeros((2, 5)), 0.5, epsilon=0.5, budget=ours)
+    with pytest.raises(InputError, match="metric must be one of"):
+        privacy.confusion(([0, 1], [0, 1]), 0.5, epsilon=0.5, budget=ours).measure("auc")
+    assert ours.spent.epsilon == 0.5
+
+
+def test_metrics_in_parallel_parts_cost_once():
+    ours = privacy.Budget(epsilon=1.0)
+    y, score = sample()
+    with ours.parallel() as rows:
+        for half in (0, 1):
+            positions = np.arange(half, y.size, 2)
+            part = rows.part(f"half {half}", rows=positions)
+            privacy.auroc(saw.rank(y[positions], score[positions]), epsilon=1.0, budget=part)
+    assert ours.remaining.epsilon == 0.0

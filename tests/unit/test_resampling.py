@@ -1,0 +1,270 @@
+"""The bootstrap on counts has the law of resampling rows: all outcomes of small data are listed."""
+
+from collections import Counter
+from itertools import combinations_with_replacement, product
+from math import factorial, prod
+
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+import sawtooth as saw
+from sawtooth.inference.clusters import draw_cells
+from sawtooth.inference.functionals import Metric
+from sawtooth.inference.resampling import (
+    Multinomial,
+    RankingResampler,
+    merge_runs,
+    replicate,
+    resampler_for,
+)
+from sawtooth.inference.units import Units, check_rows, locate, rank_rows, rebalanced
+from sawtooth.ranking import Cells
+from tests import naive_inference
+
+pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+
+Y = np.array([1, 0, 1, 0, 0, 1])
+UNTIED = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
+TIED = np.array([2.0, 2.0, 1.0, 1.0, 0.0, 0.0])
+# Every test of a law here is wrong once in 10,000 times, and the seeds are fixed.
+ALPHA = 1e-4
+
+
+def multisets(names):
+    """Every way to draw as many names as there are, without order, and how many orders it has."""
+    for drawn in combinations_with_replacement(names, len(names)):
+        repeats = Counter(drawn).values()
+        yield drawn, factorial(len(names)) // prod(map(factorial, repeats))
+
+
+def outcomes(y, s, stratified=True, weights=None, groups=None):
+    """Probability of every value of average precision, over all ways to draw rows."""
+    groups = np.arange(y.size) if groups is None else groups
+    names = np.unique(groups)
+    strata = [names]
+    if stratified:
+        labels = np.array([y[groups == g][0] for g in names])
+        strata = [names[labels == c] for c in (0, 1)]
+    law = Counter()
+    for parts in product(*map(multisets, strata)):
+        rows = np.concatenate([np.flatnonzero(groups == g) for drawn, _ in parts for g in drawn])
+        if 0 < y[rows].sum() < rows.size:
+            w = None if weights is None else weights[rows]
+            value = round(naive_inference.average_precision(y[rows], s[rows], w), 9)
+            law[value] += prod(orders for _, orders in parts)
+    total = sum(law.values())
+    return {value: count / total for value, count in law.items()}
+
+
+def assert_law(values, law):
+    observed = Counter(np.round(values, 9).tolist())
+    assert set(observed) <= set(law)
+    # Rare outcomes are taken together, so that the statistic has its law.
+    expected = {v: p * len(values) for v, p in law.items()}
+    rare = [v for v, e in expected.items() if e < 10]
+    pairs = [(observed[v], expected[v]) for v in law if v not in rare]
+    if rare:
+        pairs.append((sum(observed[v] for v in rare), sum(expected[v] for v in rare)))
+    statistic = sum((o - e) ** 2 / e for o, e in pairs)
+    assert chi2.sf(statistic, len(pairs) - 1) > ALPHA
+
+
+@pytest.mark.parametrize("by_binomials", [True, False])
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("scores", [UNTIED, TIED], ids=["untied", "tied"])
+def test_counts_have_the_law_of_rows(monkeypatch, scores, together, by_binomials):
+    cost = 0.0 if by_binomials else 1e9
+    monkeypatch.setattr("sawtooth.inference.resampling._COST_OF_BINOMIAL", cost)
+    ranking = saw.rank(Y, scores)
+    for merge_ties in (True, False):
+        resampler = RankingResampler(ranking, together=together, merge_ties=merge_ties)
+        functional = Metric().of(ranking)
+        values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(1))
+        assert_law(values, outcomes(Y, scores, stratified=not together))
+
+
+def test_rows_drawn_one_by_one_agree_on_larger_data():
+    """Another way to say the same: the two-sample Kolmogorov-Smirnov distance."""
+    rng = np.random.default_rng(4)
+    y = np.arange(120) < 25
+    s = np.round(rng.normal(size=120) + y, 1)
+    ranking = saw.rank(y, s)
+    functional = Metric().of(ranking)
+    counts = replicate(resampler_for(functional, ranking, "fixed"), functional.value, 4000, rng=rng)
+    rows = [
+        saw.aucpr(saw.rank(*naive_inference.resampled_rows(y, s, rng)[:2])) for _ in range(4000)
+    ]
+    grid = np.sort(np.concatenate([counts, rows]))
+    distance = np.abs(
+        np.searchsorted(np.sort(counts), grid, side="right")
+        - np.searchsorted(np.sort(rows), grid, side="right")
+    ).max()
+    # P(sup > c sqrt(2/n)) <= 2 exp(-2 c^2), Kolmogorov.
+    critical = np.sqrt(-0.5 * np.log(ALPHA / 2)) * np.sqrt(2 / 4000)
+    assert distance / 4000 < critical
+
+
+@pytest.mark.parametrize("counts", [[3, 0, 5, 1], [1, 1, 1, 1, 1], [0, 0, 7]])
+@pytest.mark.parametrize("by_binomials", [True, False])
+def test_multinomial_moments(monkeypatch, counts, by_binomials):
+    cost = 0.0 if by_binomials else 1e9
+    monkeypatch.setattr("sawtooth.inference.resampling._COST_OF_BINOMIAL", cost)
+    sampler = Multinomial(np.array(counts))
+    assert sampler.by_binomials == by_binomials
+    drawn = sampler.draw(np.random.default_rng(2), 20_000)
+    total = sum(counts)
+    assert (drawn.sum(axis=1) == total).all()
+    share = np.array(counts) / total
+    assert (drawn[:, share == 0] == 0).all()
+    # Five standard errors of a mean of 20,000.
+    error = np.sqrt(total * share * (1 - share) / 20_000)
+    assert (np.abs(drawn.mean(axis=0) - total * share) <= 5 * error).all()
+    covariance = total * (np.diag(share) - np.outer(share, share))
+    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.08)
+
+
+def test_the_cheaper_sampler_is_chosen_by_shape():
+    few_cells = Multinomial(np.full(10, 1000))
+    one_row_each = Multinomial(np.ones(1000, dtype=np.int64))
+    assert few_cells.by_binomials
+    assert not one_row_each.by_binomials
+
+
+@pytest.mark.parametrize("prevalence", ["fixed", "random"])
+def test_same_numbers_whatever_the_number_of_workers(monkeypatch, prevalence):
+    monkeypatch.setattr("sawtooth.inference.resampling._BLOCK_ELEMENTS", 2000)
+    rng = np.random.default_rng(3)
+    y = np.arange(300) < 60
+    ranking = saw.rank(y, rng.normal(size=300) + y)
+    functional = Metric().of(ranking)
+    resampler = resampler_for(functional, ranking, prevalence)
+    runs = [
+        replicate(resampler, functional.value, 101, rng=np.random.default_rng(5), workers=workers)
+        for workers in (1, 2, 5)
+    ]
+    assert runs[0].shape == (101,)
+    np.testing.assert_array_equal(runs[0], runs[1])
+    np.testing.assert_array_equal(runs[0], runs[2])
+
+
+MERGED = [
+    Metric(estimator="davis_goadrich"),
+    Metric(estimator="interpolated_convex"),
+    Metric(name="auroc"),
+    Metric(name="auprg"),
+    Metric(name="precision_at_recall", recall=0.6),
+    Metric(name="recall_at_precision", precision=0.55),
+]
+
+
+@pytest.mark.parametrize("metric", MERGED, ids=lambda metric: f"{metric.name}-{metric.estimator}")
+def test_runs_of_positives_are_merged_only_where_it_changes_nothing(metric):
+    """The same draws, run by run and row by row, give the same values."""
+    rng = np.random.default_rng(11)
+    y = rng.random(60) < 0.7
+    ranking = saw.rank(y, np.round(rng.normal(size=60) + y, 2))
+    functional = metric.of(ranking)
+    assert functional.merges_runs
+    cells, _ = RankingResampler(ranking).draw(rng, 200)
+    merged = merge_runs(ranking)
+    assert len(merged) < 0.8 * len(ranking)
+    last = np.searchsorted(-ranking.threshold, -merged.threshold)
+    first = np.concatenate([[0], last[:-1] + 1])
+    joined = Cells(
+        np.add.reduceat(cells.positives, first, axis=1),
+        np.add.reduceat(cells.tied, first, axis=1),
+        np.add.reduceat(cells.above, first, axis=1),
+        cells.below,
+    )
+    np.testing.assert_allclose(functional.value(joined), functional.value(cells), rtol=1e-12)
+    assert not Metric().of(ranking).merges_runs
+
+
+def test_progress_counts_replicates(monkeypatch):
+    monkeypatch.setattr("sawtooth.inference.resampling._BLOCK_ELEMENTS", 100)
+    told = []
+    saw.aucpr_interval(
+        saw.rank(Y, UNTIED),
+        method="bootstrap_percentile",
+        n_resamples=95,
+        rng=0,
+        progress=lambda done, total: told.append((done, total)),
+    )
+    assert told[-1] == (95, 95)
+    assert [done for done, _ in told] == sorted(done for done, _ in told)
+
+
+def test_weights_equal_within_cells_are_drawn_exactly():
+    weights = np.where(Y == 1, 2.0, 0.5)
+    ranking = saw.rank(Y, UNTIED, sample_weight=weights)
+    functional = Metric().of(ranking)
+    resampler = resampler_for(functional, ranking, "fixed")
+    values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(6))
+    assert_law(values, outcomes(Y, UNTIED, weights=weights))
+
+
+def test_unequal_weights_in_a_cell_keep_mean_and_variance():
+    rng = np.random.default_rng(7)
+    y = np.array([1] + [0] * 40)
+    s = np.array([1.0] + [2.0] * 40)
+    w = np.concatenate([[1.0], rng.exponential(size=40)])
+    resampler = RankingResampler(saw.rank(y, s, sample_weight=w))
+    cells, squares = resampler.draw(np.random.default_rng(8), 20_000)
+    drawn = cells.above[:, 0]
+    assert drawn.mean() == pytest.approx(w[1:].sum(), abs=5 * drawn.std() / np.sqrt(20_000))
+    # 40 draws of a weight: 40 times its (population) variance.
+    assert drawn.var() == pytest.approx(40 * w[1:].var(), rel=0.06)
+    assert squares.above[0, 0] == pytest.approx((w[1:] ** 2).sum())
+
+
+def unit_replicates(y, s, *, clusters=None, weights=None, together=False, rebalance=False):
+    rows, scores = check_rows(y, weights, clusters, 1, {"s": s})
+    ranking = rank_rows(rows, scores["s"])
+    units = Units(rows, [locate(ranking.threshold, scores["s"])], [len(ranking)], together=together)
+    return draw_cells(
+        units,
+        [Metric().of(ranking)],
+        odds=ranking.n_pos / ranking.n_neg if rebalance else None,
+        n_resamples=20_000,
+        rng=np.random.default_rng(9),
+        progress=None,
+    )[0]
+
+
+@pytest.mark.parametrize("scores", [UNTIED, TIED], ids=["untied", "tied"])
+def test_units_of_rows_have_the_law_of_rows(scores):
+    assert_law(unit_replicates(Y, scores), outcomes(Y, scores))
+    assert_law(unit_replicates(Y, scores, together=True), outcomes(Y, scores, stratified=False))
+
+
+def test_weighted_rows_as_their_own_clusters_are_drawn_exactly():
+    weights = np.array([1.0, 0.5, 2.0, 1.5, 1.0, 0.25])
+    values = unit_replicates(Y, TIED, clusters=np.arange(Y.size), weights=weights)
+    assert_law(values, outcomes(Y, TIED, weights=weights))
+
+
+def test_clusters_are_drawn_whole():
+    groups = np.array([0, 1, 0, 1, 2, 3])
+    pure = np.array([1, 0, 1, 0, 0, 1])
+    assert_law(
+        unit_replicates(pure, UNTIED, clusters=groups), outcomes(pure, UNTIED, groups=groups)
+    )
+    mixed = np.array([0, 0, 1, 1, 2, 3])
+    assert_law(
+        unit_replicates(Y, UNTIED, clusters=mixed),
+        outcomes(Y, UNTIED, groups=mixed, stratified=False),
+    )
+
+
+def test_mixed_clusters_at_fixed_prevalence_are_weighted_back():
+    rows, scores = check_rows(Y, None, np.array([0, 0, 1, 1, 2, 3]), 1, {"s": UNTIED})
+    ranking = rank_rows(rows, scores["s"])
+    units = Units(rows, [locate(ranking.threshold, UNTIED)], [len(ranking)], together=False)
+    assert units.mixed
+    drawn = np.array([[2, 0, 1, 1], [1, 1, 1, 1]])
+    cells = rebalanced(units.cells(drawn), odds=1.0)
+    n = cells.positives.sum(axis=1)
+    m = cells.above.sum(axis=1) + cells.tied.sum(axis=1) + cells.below
+    np.testing.assert_allclose(n / m, 1.0)
+    np.testing.assert_allclose(cells.positives[1], ranking.positives)
