@@ -32,7 +32,7 @@ def blocks(page):
         for m in FENCE.finditer(text)
     ]
     for index, (info, body, line) in enumerate(found):
-        if info in ("python", "{code-block} python"):
+        if info == "python":
             following = found[index + 1] if index + 1 < len(found) else ("", "", 0)
             yield body, following[1] if following[0] == "text" else None, line
 
