@@ -1,0 +1,45 @@
+"""Release a metric or a curve without releasing a person.
+
+Every release costs epsilon, which a :class:`Budget` keeps; the mechanisms, what they protect and
+what is proved of them is in ``PROOFS.md`` beside this file.
+"""
+
+from . import attack, mechanisms, sensitivity
+from .auditing import Audit, audit
+from .budget import Budget, BudgetError
+from .crossval import PrivateCrossValidation, assign_folds, cross_validation
+from .curves import pr_curve, roc_curve
+from .edges import bin_count, private_edges, probability_edges
+from .matrix import PrivateConfusion, confusion
+from .mechanisms import SeededReleaseWarning
+from .metrics import MECHANISMS, auroc, average_precision
+from .private_curve import PrivateCurve
+from .ratios import CONFUSION_METRICS
+from .values import PrivateValue
+
+__all__ = [
+    "Budget",
+    "BudgetError",
+    "SeededReleaseWarning",
+    "average_precision",
+    "auroc",
+    "MECHANISMS",
+    "confusion",
+    "CONFUSION_METRICS",
+    "pr_curve",
+    "roc_curve",
+    "bin_count",
+    "probability_edges",
+    "private_edges",
+    "cross_validation",
+    "assign_folds",
+    "PrivateValue",
+    "PrivateConfusion",
+    "PrivateCurve",
+    "PrivateCrossValidation",
+    "audit",
+    "Audit",
+    "attack",
+    "mechanisms",
+    "sensitivity",
+]

@@ -1,0 +1,174 @@
+"""Average precision and AUROC through statistics that every row moves by about one.
+
+Neither metric can be released well as it is: one row among few positives moves it far, and how
+many positives there are is itself private. But a rescaled metric has a small *global* sensitivity,
+so plain Laplace noise does; a noisy number of positives then turns it back. Proofs: ``PROOFS.md``.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..ranking import Ranking
+from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
+from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
+
+# Share of an average precision's epsilon for the statistic; the rest is for the positives.
+_STATISTIC_SHARE = 0.85
+# Share of an interval's error for the statistic; the rest is for the positives.
+_ERROR_SHARE = 0.8
+# Up to here counts of pairs fit 64 bits and sums over rows keep the precision that the grid needs.
+_MOST_ROWS = 2**31
+
+
+@dataclass(frozen=True)
+class AveragePrecision:
+    """Average precision from the rescaled lost precision and the number of positives."""
+
+    name: str = "average_precision"
+
+    def release(self, ranking: Ranking, *, epsilon: float, noise: Noise) -> tuple[Noisy, Noisy]:
+        """Release ``n (1 - AP) / L(n)`` and the number of positives `n`."""
+        share = _STATISTIC_SHARE * epsilon
+        return (
+            add_to_real(
+                lost_precision(ranking) / lost_precision_bound(ranking.n_pos),
+                sensitivity=1.0,
+                epsilon=share,
+                n_rows=row_count(ranking),
+                noise=noise,
+            ),
+            add_to_count(ranking.n_pos, sensitivity=1.0, epsilon=epsilon - share, noise=noise),
+        )
+
+    def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Turn the two numbers back into an average precision."""
+        statistic, positives = noisy
+        n_pos = _inside(positives.value, 1, n_rows)
+        return _unit(1.0 - statistic.value * lost_precision_bound(n_pos) / n_pos)
+
+    def error(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Standard deviation of the noise in it, to first order."""
+        statistic, positives = noisy
+        n_pos = _inside(positives.value, 1, n_rows)
+        lost = 1.0 - self.value(noisy, n_rows)
+        spread = math.hypot(lost_precision_bound(n_pos) * statistic.scale, lost * positives.scale)
+        return math.sqrt(2.0) * spread / n_pos
+
+    def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
+        """Limits of the average precision of the data, wrong with probability `error` at most."""
+        (low, high), (fewest, most) = _boxes(noisy, error)
+        lowest = 0.0
+        if fewest >= 1:  # without positives the metric is 0 by convention
+            lowest = 1.0 - max(high, 0.0) * lost_precision_bound(fewest) / fewest
+        many = _inside(most, 1, n_rows)
+        return _unit(lowest), _unit(1.0 - max(low, 0.0) * lost_precision_bound(many) / many)
+
+
+@dataclass(frozen=True)
+class Auroc:
+    """AUROC from its rescaled distance to one half and the number of positives."""
+
+    name: str = "auroc"
+
+    def release(self, ranking: Ranking, *, epsilon: float, noise: Noise) -> tuple[Noisy, Noisy]:
+        """Release ``h(n) (AUROC - 1/2)`` and the number of positives `n`.
+
+        A row that keeps its label moves only the first. A row that changes it moves the first by
+        less, and what that saves is spent on the second.
+        """
+        n_rows = row_count(ranking)
+        same = grid_sensitivity(AUROC_SAME_LABEL, n_rows)
+        changed = grid_sensitivity(AUROC_LABEL_CHANGE, n_rows)
+        return (
+            add_to_real(
+                auroc_weight(ranking.n_pos, n_rows) * centred_auroc(ranking),
+                sensitivity=AUROC_SAME_LABEL,
+                epsilon=epsilon,
+                n_rows=n_rows,
+                noise=noise,
+            ),
+            add_to_count(
+                ranking.n_pos,
+                sensitivity=1.0,
+                epsilon=epsilon * (1.0 - changed / same),
+                noise=noise,
+            ),
+        )
+
+    def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Turn the two numbers back into an AUROC."""
+        if n_rows < 2:
+            return 0.5
+        statistic, positives = noisy
+        n_pos = _inside(positives.value, 1, n_rows - 1)
+        return _unit(0.5 + statistic.value / auroc_weight(n_pos, n_rows))
+
+    def error(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Standard deviation of the noise in it, to first order."""
+        if n_rows < 2:
+            return 0.0
+        statistic, positives = noisy
+        n_pos = _inside(positives.value, 1, n_rows - 1)
+        slope = (auroc_weight(n_pos + 1, n_rows) - auroc_weight(n_pos - 1, n_rows)) / 2.0
+        centred = self.value(noisy, n_rows) - 0.5
+        spread = math.hypot(statistic.scale, centred * slope * positives.scale)
+        return math.sqrt(2.0) * spread / float(auroc_weight(n_pos, n_rows))
+
+    def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
+        """Limits of the AUROC of the data, wrong with probability `error` at most.
+
+        They presume that the data have both classes: otherwise there is no AUROC to cover.
+        """
+        (low, high), (fewest, most) = _boxes(noisy, error)
+        fewest, most = max(fewest, 1.0), min(most, n_rows - 1.0)
+        if fewest > most:
+            return 0.0, 1.0
+        # The weight rises up to one half of the rows and falls after.
+        top = min(max(fewest, n_rows // 2), most)
+        weights = [auroc_weight(count, n_rows) for count in (fewest, most, top)]
+        ratios = [limit / weight for limit in (low, high) for weight in weights]
+        return _unit(0.5 + min(ratios)), _unit(0.5 + max(ratios))
+
+
+def row_count(ranking: Ranking) -> int:
+    """Public number of rows."""
+    n_rows = int(ranking.n_pos) + int(ranking.n_neg)
+    if n_rows > _MOST_ROWS:
+        raise InputError(
+            f"ranking must have at most {_MOST_ROWS} rows for a private release, got {n_rows}."
+        )
+    return n_rows
+
+
+def lost_precision(ranking: Ranking) -> float:
+    """``n (1 - AP)``: one minus precision, summed over the positives."""
+    return float(np.sum(ranking.positives * (ranking.fp / (ranking.tp + ranking.fp))))
+
+
+def centred_auroc(ranking: Ranking) -> float:
+    """``AUROC - 1/2``, from an exact count of misplaced pairs; 0 if a class is empty."""
+    pairs = int(ranking.n_pos) * int(ranking.n_neg)
+    if pairs == 0:
+        return 0.0
+    misplaced_twice = int(ranking.positives @ (2 * ranking.fp - ranking.tied))
+    return (pairs - misplaced_twice) / (2 * pairs)
+
+
+def _boxes(
+    noisy: tuple[Noisy, ...], error: float
+) -> tuple[tuple[float, float], tuple[float, float]]:
+    statistic, positives = noisy
+    return statistic.bounds(_ERROR_SHARE * error), positives.bounds((1.0 - _ERROR_SHARE) * error)
+
+
+def _inside(value: float, low: int, high: int) -> int:
+    return int(min(max(value, low), high))
+
+
+def _unit(value: float) -> float:
+    return float(min(max(value, 0.0), 1.0))

@@ -1,0 +1,108 @@
+"""What a private release gives back: a number, its cost, and how far noise may have moved it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .._validation import as_fraction
+from ..exceptions import InputError
+from ..results import Interval
+from .mechanisms import Noisy
+
+
+class Metric(Protocol):
+    """How a metric follows from noisy statistics. None of this looks at the data."""
+
+    @property
+    def name(self) -> str:
+        """Name of the metric."""
+        ...
+
+    def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Best value."""
+        ...
+
+    def error(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
+        """Standard deviation of the noise in it, to first order."""
+        ...
+
+    def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
+        """Limits that miss the metric of the data with probability `error` at most."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PrivateValue:
+    """A metric released with noise. Everything in it was paid for: it may be published as it is.
+
+    Attributes
+    ----------
+    value : float
+        The released value.
+    epsilon, delta : float
+        What it cost.
+    mechanism : str
+        How it was made.
+    scale : float or None
+        Standard deviation of the noise in `value`, to first order and computed from the release
+        itself; None for mechanisms whose scale would give private counts away.
+    metric : Metric
+        What it is a value of.
+    n_rows : int
+        Public number of rows.
+    noisy : tuple of Noisy
+        The noisy statistics that the value was computed from, where they may be known.
+    """
+
+    value: float
+    epsilon: float
+    delta: float
+    mechanism: str
+    scale: float | None
+    metric: Metric
+    n_rows: int
+    noisy: tuple[Noisy, ...] = ()
+
+    def interval(self, *, confidence_level: float = 0.95) -> Interval:
+        """Interval for the metric of the private data, given the release: it costs nothing more.
+
+        It speaks of the noise only, not of the sampling of the rows: it covers what would have
+        been released without noise with at least this probability.
+
+        Parameters
+        ----------
+        confidence_level : float, default 0.95
+            Probability of covering, over the noise.
+
+        Returns
+        -------
+        Interval
+        """
+        level = as_fraction(confidence_level, "confidence_level")
+        if not self.noisy:
+            raise InputError(
+                f"mechanism={self.mechanism!r} has no interval: the scale of its noise depends on "
+                "private counts, so it cannot be published. The default mechanism has one."
+            )
+        low, high = self.metric.bounds(self.noisy, self.n_rows, 1.0 - level)
+        return Interval(
+            low=low, high=high, estimate=self.value, confidence_level=level, method="noise only"
+        )
+
+    def __float__(self) -> float:
+        """Return the value."""
+        return self.value
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        noise = "" if self.scale is None else f" ± {self.scale:.2g}"
+        return (
+            f"PrivateValue({self.metric.name}={self.value:.4g}{noise}, epsilon={self.epsilon:.6g}, "
+            f"delta={self.delta:.6g}, mechanism={self.mechanism!r})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary of what may be published."""
+        names = ("value", "epsilon", "delta", "mechanism", "scale", "n_rows")
+        return {"metric": self.metric.name, **{name: getattr(self, name) for name in names}}
