@@ -5,12 +5,14 @@
     Exception
     └── SawtoothError
         └── InputError (also ValueError)   an argument breaks a rule; the message says the remedy
-            └── UndefinedMetricError       the quantity does not exist on this data
+            ├── UndefinedMetricError       the quantity does not exist on this data
+            └── BudgetError                a private release would cost more than is left
     UserWarning
     └── SawtoothWarning
         ├── UndefinedMetricWarning         one class is empty: the value is a convention
         ├── DirectionWarning               the scorer is worse than chance; nothing was flipped
-        └── ReliabilityWarning             the method is weak on data like this
+        ├── ReliabilityWarning             the method is weak on data like this
+        └── SeededReleaseWarning           a private release was made repeatable, so not private
 """
 
 
@@ -24,6 +26,10 @@ class InputError(SawtoothError, ValueError):
 
 class UndefinedMetricError(InputError):
     """The quantity asked for does not exist on this data, for example with no positives."""
+
+
+class BudgetError(InputError):
+    """A release would cost more than is left. Nothing was looked at and nothing was spent."""
 
 
 class SawtoothWarning(UserWarning):
@@ -40,3 +46,7 @@ class DirectionWarning(SawtoothWarning):
 
 class ReliabilityWarning(SawtoothWarning):
     """A method is used where it is known to be weak, for example on very few positives."""
+
+
+class SeededReleaseWarning(SawtoothWarning):
+    """The noise came from a seed, so whoever knows or guesses it can take the noise away."""

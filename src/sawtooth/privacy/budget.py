@@ -20,15 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .._validation import as_vector
+from ..exceptions import BudgetError as BudgetError
 from ..exceptions import InputError
 from ._ledger import Cost, Entry, Tally, as_delta, as_epsilon, exact
 
 _FORMAT = "sawtooth privacy ledger 1"
 _STATES = ("held", "released", "failed")
-
-
-class BudgetError(InputError):
-    """A release would cost more than is left. Nothing was looked at and nothing was spent."""
 
 
 class Hold:

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._validation import as_generator
-from ..exceptions import SawtoothWarning
+from ..exceptions import SeededReleaseWarning as SeededReleaseWarning
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -37,10 +37,6 @@ _FINEST_GRID = 20
 _USABLE_BITS = 44
 
 _features = threading.Lock()
-
-
-class SeededReleaseWarning(SawtoothWarning):
-    """The noise came from a seed, so whoever knows or guesses it can take the noise away."""
 
 
 class Noise(Protocol):

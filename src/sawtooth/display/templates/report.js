@@ -246,8 +246,11 @@
     byId("precision").textContent = withLimits(precision, limits[0], limits[1]);
     byId("recall").textContent = withLimits(recall, table.recall_low[row], table.recall_high[row]);
     const f1 = 2 * precision * recall / (precision + recall);
-    byId("f1").textContent = (precision + recall > 0 ? f1 : 0).toFixed(decimalsFor((limits[1] - limits[0]) / 2));
+    const width = Math.max(limits[1] - limits[0], table.recall_high[row] - table.recall_low[row]);
+    byId("f1").textContent = (precision + recall > 0 ? f1 : 0).toFixed(decimalsFor(width / 2));
     byId("selected").textContent = percent((cells.tp + cells.fp) / total);
+    byId("certificate").disabled = moved || model.certificates.length === 0;
+    byId("certificate-place").hidden = !moved;
     byId("threshold").value = thresholdText(table.threshold[row]);
     byId("threshold-slider").value = row;
     byId("threshold-slider").setAttribute("aria-valuetext", thresholdText(table.threshold[row]));
@@ -258,7 +261,6 @@
     const select = byId("certificate");
     select.replaceChildren(new Option("\u2013", ""));
     model.certificates.forEach((point, i) => select.add(new Option(percent(point.required), String(i))));
-    select.disabled = model.certificates.length === 0;
     byId("certificate-text").textContent = model.certificates.length
       ? "A threshold with this promise, although it is chosen on the same data."
       : "No precision clearly above the prevalence can be promised on so few positives.";
