@@ -1,0 +1,180 @@
+"""Options that several commands share, and the data they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+
+from ..engines.files import LARGE, Columns, Roles, is_large, positive_label, read_columns
+from ..evaluation import Evaluation, evaluate, evaluate_rankings
+from ..evaluation.quiet import quietly
+from ..evaluation.wording import clean_name
+from ..exceptions import InputError
+from ..ranking import Ranking, rank
+from .terminal import progress_bar, spinner
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
+
+
+def file_argument(required: bool = True) -> Callable[[F], F]:
+    """The FILE of a command."""
+    return click.argument("file", required=required, type=click.Path(path_type=str))
+
+
+def column_options(required: bool = True) -> Callable[[F], F]:
+    """Which column is what."""
+    options = [
+        click.option("--label", required=required, metavar="COLUMN", help="Column of labels."),
+        click.option(
+            "--score",
+            "scores",
+            multiple=True,
+            required=required,
+            metavar="COLUMN",
+            help="Column with scores, higher for positive; repeat it for several models.",
+        ),
+        click.option("--weight", metavar="COLUMN", help="Column with weights."),
+        click.option(
+            "--pos-label",
+            metavar="LABEL",
+            help="The positive label; 1 (or true) if not given.",
+        ),
+    ]
+    return _together(options)
+
+
+group_option = click.option("--group", metavar="COLUMN", help="Column with groups to show apart.")
+cluster_option = click.option(
+    "--cluster", metavar="COLUMN", help="Column that names rows that belong together."
+)
+level_option = click.option(
+    "--level", type=_FRACTION, default=0.95, show_default=True, help="Confidence level."
+)
+recall_option = click.option(
+    "--recall", type=_FRACTION, default=0.8, show_default=True, help="Recall to give precision at."
+)
+seed_option = click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Everything, as strict JSON.")
+memory_option = click.option(
+    "--memory",
+    type=click.IntRange(min=1),
+    default=LARGE // 2**20,
+    show_default=True,
+    metavar="MIB",
+    help="Parquet that needs more is read piece by piece.",
+)
+
+
+def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    def apply(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply
+
+
+class Request(NamedTuple):
+    """Which file, which columns, and how to evaluate them."""
+
+    file: str
+    roles: Roles
+    level: float = 0.95
+    recall: float = 0.8
+    seed: int = 0
+    memory: int = LARGE
+
+
+def read(file: str, roles: Roles) -> Columns:
+    """Read the columns, saying so on a terminal."""
+    with spinner() as say:
+        say("reading")
+        return read_columns(file, roles)
+
+
+def ranked(request: Request) -> dict[str, Ranking]:
+    """Rank every score of a file: in memory, or piece by piece if it is large Parquet."""
+    roles = request.roles
+    if is_large(request.file, roles, memory=request.memory):
+        return _ranked_by_pieces(request)
+    columns = read(request.file, roles)
+    return {
+        name: rank(columns.positive, scores, sample_weight=columns.weight)
+        for name, scores in columns.scores.items()
+    }
+
+
+def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
+    """Evaluate a file: in memory, or piece by piece if it is large Parquet."""
+    roles = request.roles
+    settings: dict[str, Any] = {
+        "confidence_level": request.level,
+        "recall": request.recall,
+        "seed": request.seed,
+    }
+    if is_large(request.file, roles, memory=request.memory):
+        if roles.cluster is not None:
+            raise InputError(
+                "--cluster needs all rows in memory, and this file is larger than --memory: raise "
+                "--memory or leave --cluster out."
+            )
+        with quietly():
+            rankings = _ranked_by_pieces(request)
+            groups = None if roles.group is None else _ranked_by_pieces(request, roles.group)
+        return evaluate_rankings(rankings, groups=groups, **settings)
+    with spinner() as say:
+        say("reading")
+        columns = read_columns(request.file, roles)
+        return evaluate(
+            columns.positive,
+            columns.scores,
+            sample_weight=columns.weight,
+            groups=columns.group and columns.group.codes,
+            group_names=columns.group and dict(enumerate(columns.group.names)),
+            clusters=columns.cluster and columns.cluster.codes,
+            curves=curves,
+            progress=say,
+            **settings,
+        )
+
+
+def _ranked_by_pieces(request: Request, group: str | None = None) -> dict[str, Any]:
+    from ..engines import arrow
+
+    roles = request.roles
+    pos_label = positive_label(request.file, roles)
+    by_group = "" if group is None else " by group"
+    rankings = {}
+    for name in roles.scores:
+        with progress_bar(f"ranking {clean_name(name)}{by_group}") as progress:
+            rankings[name] = arrow.rank(
+                request.file,
+                label=roles.label,
+                score=name,
+                weight=roles.weight,
+                group=group,
+                pos_label=pos_label,
+                memory=request.memory,
+                progress=progress,
+            )
+    return rankings
+
+
+def check_output(output: str, endings: tuple[str, ...], source: str | None = None) -> Path:
+    """Return where to write: the folder has to be there, and the ending has to be known."""
+    path = Path(output)
+    if path.suffix.lower() not in endings:
+        told = ", ".join(endings)
+        raise InputError(f"--output {output!r} must end in {told}: that says what to write.")
+    if path.is_dir() or not path.absolute().parent.is_dir():
+        raise InputError(f"--output {output!r} is not a file in a folder that exists.")
+    if source is not None and source != "-" and path.exists() and path.samefile(source):
+        raise InputError(f"--output {output!r} is the input: choose another name.")
+    return path

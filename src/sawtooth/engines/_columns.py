@@ -1,0 +1,274 @@
+"""From Arrow columns to plain arrays, with what is wrong in them.
+
+A shard cannot judge its labels alone (a third one may be in another shard), so nothing is
+rejected here: what is found is written down with its place, and judged over all shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import as_scores
+from ..exceptions import InputError
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Which columns to read, and what counts as positive."""
+
+    label: str
+    score: str
+    weight: str | None = None
+    group: str | None = None
+    pos_label: Any = 1
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Names of the columns asked for, by their role."""
+        roles = ("label", "score", "weight", "group")
+        return {role: name for role in roles if (name := getattr(self, role)) is not None}
+
+    def told(self, role: str) -> str:
+        """How a message speaks of a column: the argument and its value."""
+        return f"{role}={getattr(self, role)!r}"
+
+    def check(self, available: Iterable[object]) -> None:
+        """Raise unless every column is there, and there once."""
+        names = list(available)
+        for role, name in self.columns.items():
+            count = names.count(name)
+            if count == 0:
+                from difflib import get_close_matches
+
+                near = get_close_matches(str(name), [str(other) for other in names], n=1)
+                hint = f" Did you mean {near[0]!r}?" if near else ""
+                shown = ", ".join(repr(other) for other in names[:20]) or "none"
+                raise InputError(
+                    f"{self.told(role)} is not a column of the data, which has {shown}"
+                    f"{', ...' if len(names) > 20 else ''}.{hint}"
+                )
+            if count > 1:
+                raise InputError(
+                    f"{self.told(role)} names {count} columns of the data: rename all but one."
+                )
+
+
+class Coded(NamedTuple):
+    """A column as positions in a list of its distinct values; -1 where it is missing."""
+
+    codes: IntArray
+    values: list[Any]
+
+
+class Piece(NamedTuple):
+    """Rows of one shard. `start` is the position of the first row in the shard."""
+
+    shard: int
+    start: int
+    labels: Array | Coded
+    labels_missing: Mask | None
+    scores: Array
+    scores_missing: Mask | None
+    weights: FloatArray | None
+    groups: Coded | None
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return int(self.scores.size)
+
+    def positive(self, pos_label: object) -> Mask:
+        """Return the rows that carry the positive label."""
+        if isinstance(self.labels, Coded):
+            is_positive = np.array([value == pos_label for value in self.labels.values] + [False])
+            return np.asarray(is_positive[self.labels.codes], dtype=np.bool_)
+        if self.labels.dtype.kind == "b" and pos_label in (0, 1):
+            return self.labels if pos_label else ~self.labels
+        return np.broadcast_to(np.asarray(self.labels == pos_label, dtype=np.bool_), (self.size,))
+
+    def rows(self, chosen: Any, positive: Mask) -> tuple[Mask, Array, FloatArray | None]:
+        """Return class, score and weight of some rows."""
+        weights = None if self.weights is None else self.weights[chosen]
+        return positive[chosen], self.scores[chosen], weights
+
+    def by_group(self) -> Iterator[tuple[Any, Any]]:
+        """Yield each group with its rows; one group named None when none were asked for."""
+        if self.groups is None:
+            yield None, slice(None)
+            return
+        order = np.argsort(self.groups.codes, kind="stable")
+        edges = np.searchsorted(self.groups.codes[order], np.arange(len(self.groups.values) + 1))
+        for index, value in enumerate(self.groups.values):
+            if edges[index] < edges[index + 1]:
+                yield value, order[edges[index] : edges[index + 1]]
+
+
+def read_pieces(tables: Iterable[Any], request: Request, shard: int, rows: int) -> Iterator[Piece]:
+    """Turn the Arrow tables or batches of a shard into pieces of about `rows` rows.
+
+    Columns are taken by their position: label, score, then weight and group where asked for.
+    """
+    start = 0
+    for table in gathered(tables, rows):
+        piece = read_piece(table, request, shard, start)
+        start += piece.size
+        yield piece
+
+
+def gathered(tables: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Put small batches together: the cost per batch grows with the number of thresholds."""
+    waiting: list[Any] = []
+    size = 0
+    for table in tables:
+        if table.num_rows == 0:
+            continue
+        waiting.append(table)
+        size += table.num_rows
+        if size >= rows:
+            yield _together(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _together(waiting)
+
+
+def _together(tables: list[Any]) -> Any:
+    import pyarrow as pa
+
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(
+        [pa.Table.from_batches([t]) if isinstance(t, pa.RecordBatch) else t for t in tables],
+        promote_options="permissive",
+    )
+
+
+def select(table: Any, request: Request) -> Any:
+    """Reduce a table to the columns asked for, in the order of their roles."""
+    request.check(table.schema.names)
+    return table.select([table.schema.get_field_index(name) for name in request.columns.values()])
+
+
+def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
+    """Turn one Arrow table or batch, whose columns are in the order of their roles, into arrays."""
+    columns = dict(zip(request.columns, table.columns, strict=True))
+    labels, labels_missing = _labels(columns["label"], request)
+    scores, scores_missing = _scores(columns["score"], request)
+    return Piece(
+        shard,
+        start,
+        labels,
+        labels_missing,
+        scores,
+        scores_missing,
+        _weights(columns["weight"], request) if request.weight is not None else None,
+        _coded(columns["group"]) if request.group is not None else None,
+    )
+
+
+def _flat(column: Any) -> Any:
+    import pyarrow as pa
+
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _plain(column: Any) -> Any:
+    """Numbers as they are; what only Arrow knows as the nearest plain numbers."""
+    import pyarrow as pa
+    import pyarrow.types as kind
+
+    column = _flat(column)
+    if kind.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if kind.is_decimal(column.type):
+        # Reading the digits rounds correctly; the direct cast does not always.
+        column = column.cast(pa.string()).cast(pa.float64())
+    elif kind.is_null(column.type):
+        column = column.cast(pa.float64())
+    return column
+
+
+def _numbers(column: Any) -> tuple[Array, Mask | None]:
+    """Values and which of them are missing (null or NaN; None when there are none)."""
+    import pyarrow.types as kind
+
+    if column.null_count and not kind.is_floating(column.type):
+        missing = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.bool_)
+        # Any value will do in their place: missing rows end in an error.
+        filled = column.fill_null(False if kind.is_boolean(column.type) else 0)
+        return filled.to_numpy(zero_copy_only=False), missing
+    values = column.to_numpy(zero_copy_only=False)
+    if values.dtype.kind == "f":
+        missing = np.isnan(values)  # nulls have become NaN
+        return values, missing if missing.any() else None
+    return values, None
+
+
+def _is_number(column: Any) -> bool:
+    import pyarrow.types as kind
+
+    return bool(
+        kind.is_integer(column.type)
+        or kind.is_floating(column.type)
+        or kind.is_boolean(column.type)
+    )
+
+
+def _labels(column: Any, request: Request) -> tuple[Array | Coded, Mask | None]:
+    import pyarrow.types as kind
+
+    column = _flat(column)
+    if kind.is_dictionary(column.type) or not _is_number(_plain(column)):
+        coded = _coded(column)
+        if not all(isinstance(value, (str, bytes, bool, int, float)) for value in coded.values):
+            raise InputError(
+                f"{request.told('label')} must hold labels (numbers, booleans or strings), "
+                f"got {column.type}."
+            )
+        missing = coded.codes < 0
+        return coded, missing if missing.any() else None
+    return _numbers(_plain(column))
+
+
+def _scores(column: Any, request: Request) -> tuple[Array, Mask | None]:
+    column = _plain(column)
+    name = request.told("score")
+    if not _is_number(column):
+        raise InputError(
+            f"{name} must hold real numbers, got {column.type}: convert the column first."
+        )
+    values, missing = _numbers(column)
+    return as_scores(values, name), missing
+
+
+def _weights(column: Any, request: Request) -> FloatArray:
+    """Weights as they are; nulls become NaN and are judged with the other bad weights."""
+    import pyarrow as pa
+
+    column = _plain(column)
+    if not _is_number(column):
+        raise InputError(f"{request.told('weight')} must hold numbers, got {column.type}.")
+    return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+
+
+def _coded(column: Any) -> Coded:
+    import pyarrow.types as kind
+
+    column = _flat(column)
+    if not kind.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    values = column.dictionary.to_pylist()
+    missing = [value is None or value != value for value in values]
+    if any(missing):
+        codes = np.where(np.array([*missing, True])[codes], -1, codes)
+    return Coded(codes, values)

@@ -1,0 +1,15 @@
+"""What the command line and the report show, computed in one place: numbers, words, no printing."""
+
+from .build import evaluate, evaluate_rankings
+from .results import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation, Settings
+
+__all__ = [
+    "Evaluation",
+    "Finding",
+    "GroupEvaluation",
+    "Measure",
+    "ModelEvaluation",
+    "Settings",
+    "evaluate",
+    "evaluate_rankings",
+]

@@ -1,0 +1,243 @@
+"""What to know about the results, in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..areas import tie_bounds
+from ..ranking_set import RankingSet
+from . import wording
+from .answer import judge
+from .results import Evaluation, Finding, ModelEvaluation
+
+_FEW_POSITIVES = 50
+_VERY_FEW_POSITIVES = 20
+_MANY_TIES = 0.05
+_FEW_THRESHOLDS = 10
+_PREVALENCE_SPREAD = 2.0
+_MANY_MODELS = 3
+# Tools that disagree by less than this share of the interval do not deserve a word.
+_DISAGREEMENT = 0.25
+
+
+def find(evaluation: Evaluation, per_group: list[RankingSet]) -> tuple[Finding, ...]:
+    """Collect the findings: warnings first, then notes, then what is good."""
+    found = [*_sizes(evaluation)]
+    if evaluation.models[0].has_both_classes:
+        for model in evaluation.models:
+            found += _model(model, evaluation)
+        found += [*_clusters(evaluation), *_comparisons(evaluation)]
+        found += _groups(evaluation, per_group)
+    order = {"warning": 0, "note": 1, "good": 2}
+    return tuple(sorted(found, key=lambda finding: order[finding.level]))
+
+
+def _warning(text: str) -> Finding:
+    return Finding(level="warning", text=_sentence(text))
+
+
+def _note(text: str) -> Finding:
+    return Finding(level="note", text=_sentence(text))
+
+
+def _good(text: str) -> Finding:
+    return Finding(level="good", text=_sentence(text))
+
+
+def _sentence(text: str) -> str:
+    """Begin our own words with a capital; a model's name stays as it is."""
+    return f"T{text[1:]}" if text.startswith("the model ") else text
+
+
+def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
+    rows, positives = evaluation.n_rows, evaluation.n_positive_rows
+    if positives in (0, rows):
+        missing = "positive" if positives == 0 else "negative"
+        yield _warning(
+            f"No row is {missing} ({wording.plural(rows, 'row')} in all): there is no curve, and "
+            "AUCPR is a convention. Check the label column and which label is the positive one."
+        )
+        return
+    negatives = rows - positives
+    if positives < _FEW_POSITIVES:
+        very = "so few that the intervals are rough" if positives < _VERY_FEW_POSITIVES else ""
+        yield _warning(
+            f"Only {wording.plural(positives, 'positive')}: intervals are wide"
+            + (f" ({very})" if very else "")
+            + ", and average precision is biased upwards at this size."
+        )
+    if negatives < min(_FEW_POSITIVES, positives):
+        yield _warning(
+            f"Only {wording.plural(negatives, 'negative')}: precision hardly depends on the scores."
+        )
+    if evaluation.ranking.weighted:
+        yield from _weights(evaluation)
+
+
+def _weights(evaluation: Evaluation) -> Iterator[Finding]:
+    effective, _ = evaluation.ranking.effective_sizes
+    positives = evaluation.n_positive_rows
+    share = effective / positives if positives else 1.0
+    if share < 0.999:
+        told = (
+            f"The weights make {wording.plural(positives, 'positive')} worth about "
+            f"{effective:,.0f} equally weighted ones; intervals count with that."
+        )
+        yield _warning(told) if share < 0.5 else _note(told)
+
+
+def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:
+    """With many models, praise is for the best one only."""
+    name = _subject(model, evaluation)
+    best = model is evaluation.best
+    for finding in _level(model, name):
+        if finding.level != "good" or best or len(evaluation.models) <= _MANY_MODELS:
+            yield finding
+    yield from _ties(model, name)
+    if best:
+        yield from _estimators(model, name)
+
+
+def _subject(model: ModelEvaluation, evaluation: Evaluation) -> str:
+    return model.title if len(evaluation.models) > 1 else "the model"
+
+
+def _level(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+    ranking = model.ranking
+    area, roc = model.measures["aucpr"], model.measures["auroc"]
+    if len(ranking) == 1 and ranking.above[0] == 0 and ranking.below == 0:
+        yield _warning(f"{name} gives every row the same score: it cannot tell rows apart.")
+        return
+    if area.estimate == 1.0:
+        yield _warning(
+            f"{name} ranks every positive above every negative. If that is too good to be true, "
+            "look for the label among its inputs."
+        )
+        return
+    if area.interval is None or area.random is None or roc.interval is None:
+        return
+    told = f"{name} has an AUCPR of {area.text}"
+    chance = f"a random order has {wording.number(area.random)}"
+    if roc.interval.high < 0.5:
+        yield _warning(
+            f"{name} ranks positives below negatives (AUROC {roc.text}). Nothing was flipped: if "
+            "low scores mean positive, change the sign of the scores."
+        )
+    elif area.interval.low <= area.random:
+        yield _warning(f"{told}, which is not clearly above chance: {chance}.")
+    elif model.measures["aucnpr"].estimate < 0.15:
+        yield _note(
+            f"{told}: little, where the worst order of these rows has "
+            f"{wording.number(area.floor)} and {chance}."
+        )
+    else:
+        above = area.estimate / area.random
+        times = f"{_times(above)} times that of" if above > 1.5 else "above"
+        yield _good(f"{told}, {times} a random order ({wording.number(area.random)}).")
+
+
+def _times(ratio: float) -> str:
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+    ranking = model.ranking
+    if ranking.tied_share <= _MANY_TIES or len(ranking) == 1:
+        return
+    bounds = tie_bounds(ranking)
+    told = (
+        f"{wording.percent(ranking.tied_share, 0)} of the rows share their score with a positive "
+        f"({name}, {wording.plural(len(ranking), 'distinct score')} among the positives)"
+    )
+    interval = model.measures["aucpr"].interval
+    width = interval.width if interval else 1.0
+    if bounds.width > 0.1 * width:
+        decimals = wording.decimals_for(bounds.width)
+        yield _note(
+            f"{told}: by the order inside ties AUCPR could be "
+            f"{wording.number(bounds.low, decimals)} to {wording.number(bounds.high, decimals)}. "
+            "Tools that break ties in the order of the file print any of these."
+        )
+    elif len(ranking) < _FEW_THRESHOLDS:
+        yield _note(f"{told}: only that many operating points are to be had.")
+
+
+def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+    interval = model.measures["aucpr"].interval
+    if interval is None:
+        return
+    values = dict(model.estimators)
+    values.pop("binormal", None)  # a model of the scores, not another way to add them up
+    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    spread = values[high] - values[low]
+    if spread > _DISAGREEMENT * interval.width:
+        decimals = wording.decimals_for(spread)
+        yield _note(
+            f"Estimators of the area disagree on {name}: from "
+            f"{wording.number(values[low], decimals)} ({low.replace('_', ' ')}) to "
+            f"{wording.number(values[high], decimals)} ({high.replace('_', ' ')}). Compare "
+            "numbers only if they come from the same one."
+        )
+    unbiased = values["leave_one_out"]
+    if interval.estimate - unbiased > 0.1 * interval.estimate and math.isfinite(unbiased):
+        yield _note(
+            f"Average precision is probably too high for {name}: with the bias removed it is "
+            f"about {wording.number(unbiased, wording.decimals_for(0.5 * interval.width))}."
+        )
+
+
+def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
+    effects = [m.cluster_effect for m in evaluation.models if m.cluster_effect is not None]
+    if not effects:
+        return
+    told = wording.listing([f"{effect:.2g}" for effect in effects])
+    yield _note(
+        "Rows of one cluster belong together: taken together they make the interval of AUCPR "
+        f"{told} times as wide as that of independent rows. Bands, the threshold explorer and "
+        "numbers at other prevalences take the rows as independent."
+    )
+
+
+def _comparisons(evaluation: Evaluation) -> Iterator[Finding]:
+    """Pairs without the best model: what is to be said of that one is in the answer."""
+    comparison = evaluation.comparison
+    if comparison is None:
+        if len(evaluation.models) > 1:
+            yield _note(
+                "The models were not compared row by row, because the rows were not in memory "
+                "together."
+            )
+        return
+    for pair in comparison.intervals:
+        if evaluation.best.name not in pair and len(evaluation.models) <= _MANY_MODELS:
+            verdict = judge(evaluation, *pair)
+            yield _good(verdict.text) if verdict.shown else _note(verdict.text)
+
+
+def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Finding]:
+    if not per_group:
+        return
+    first = per_group[0]
+    empty = int(np.count_nonzero((first.n_pos == 0) | (first.n_neg == 0)))
+    small = int(np.count_nonzero((first.n_pos > 0) & (first.n_pos < _VERY_FEW_POSITIVES)))
+    if empty:
+        yield _note(
+            f"{wording.plural(empty, 'group')} of {len(first)} with one class only: no curve."
+        )
+    if small:
+        yield _note(
+            f"{wording.plural(small, 'group')} of {len(first)} with fewer than "
+            f"{_VERY_FEW_POSITIVES} positives: differences there are mostly chance."
+        )
+    known = first.prevalence[first.n_pos > 0]
+    if known.size > 1 and known.max() > _PREVALENCE_SPREAD * known.min():
+        yield _note(
+            f"Prevalence differs between groups, from {wording.percent(float(known.min()))} to "
+            f"{wording.percent(float(known.max()))}. AUCPR rises with it by itself, so compare "
+            "groups by AUCNPR, which takes the floor out."
+        )
+    if evaluation.left_out:
+        yield _note(f"{wording.plural(evaluation.left_out, 'small group')} left out of the tables.")

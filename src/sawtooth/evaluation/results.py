@@ -1,0 +1,377 @@
+"""The results that are shown: measures with their floor and ceiling, models, groups, findings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .._estimators import ESTIMATORS
+from ..areas import aucpr
+from ..conventions import Conventions, conventions
+from ..curves import Curve, pr_curve
+from ..exceptions import InputError
+from ..inference.bands import Band, pr_band
+from ..inference.compare import Comparison
+from ..operating import OperatingPoint
+from ..ranking import Ranking
+from ..results import Interval
+from . import wording
+from .certificates import certified_points
+from .prevalences import PrevalenceTable, prevalence_table
+from .quiet import quietly
+from .thresholds import ThresholdTable, threshold_table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an evaluation was made.
+
+    Attributes
+    ----------
+    confidence_level : float
+        Of every interval and band.
+    recall : float
+        The recall at which precision is reported.
+    seed : int
+        For the draws of the bands.
+    clustered : bool
+        Whether rows that belong together were taken together.
+    """
+
+    confidence_level: float = 0.95
+    recall: float = 0.8
+    seed: int = 0
+    clustered: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure:
+    """A number with everything that is needed to judge it.
+
+    Attributes
+    ----------
+    name, title : str
+        ``aucpr`` and "AUCPR".
+    estimate : float
+        NaN where it does not exist.
+    interval : Interval or None
+        None where there is none; `note` says why.
+    floor, random, ceiling : float or None
+        What the worst, a random and the perfect ranking of the same rows have.
+    note : str
+        Why something is missing; empty otherwise.
+    """
+
+    name: str
+    title: str
+    estimate: float
+    interval: Interval | None
+    floor: float | None
+    random: float | None
+    ceiling: float
+    note: str = ""
+
+    @property
+    def text(self) -> str:
+        """The number with the digits it deserves, and its interval."""
+        if self.interval is None:
+            return wording.number(self.estimate)
+        return wording.interval(self.estimate, self.interval.low, self.interval.high)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that survive JSON."""
+        return {
+            "estimate": plain(self.estimate),
+            "low": plain(self.interval and self.interval.low),
+            "high": plain(self.interval and self.interval.high),
+            "confidence_level": self.interval and self.interval.confidence_level,
+            "method": self.interval and self.interval.method,
+            "floor": plain(self.floor),
+            "random": plain(self.random),
+            "ceiling": self.ceiling,
+            "note": self.note,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A sentence about the results.
+
+    Attributes
+    ----------
+    level : {"good", "note", "warning"}
+    text : str
+    """
+
+    level: str
+    text: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {"level": self.level, "text": self.text}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelEvaluation:
+    """One model: its ranking and its measures; bands and tables are computed when asked for.
+
+    Attributes
+    ----------
+    name : str
+        As the caller gave it: somebody else's text.
+    title : str
+        The name as it can be shown: one line, not too long, different from the other models'.
+    ranking : Ranking
+    measures : mapping of str to Measure
+    settings : Settings
+    cluster_effect : float or None
+        How many times wider the interval of the area is because rows belong together; None
+        without clusters.
+    """
+
+    name: str
+    title: str
+    ranking: Ranking
+    measures: Mapping[str, Measure]
+    settings: Settings
+    cluster_effect: float | None = None
+
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether there is anything to draw."""
+        return bool(self.ranking.n_pos and self.ranking.n_neg)
+
+    @cached_property
+    def curve(self) -> Curve | None:
+        """The precision-recall curve."""
+        return pr_curve(self.ranking) if self.has_both_classes else None
+
+    @cached_property
+    def band(self) -> Band | None:
+        """The band around it, or None where it cannot be made."""
+        return self._band("random")
+
+    @cached_property
+    def fixed_band(self) -> Band | None:
+        """The band if the prevalence is known, which can be moved to another prevalence."""
+        return self._band("fixed")
+
+    def _band(self, prevalence: str) -> Band | None:
+        if not self.has_both_classes:
+            return None
+        with quietly():
+            try:
+                return pr_band(
+                    self.ranking,
+                    confidence_level=self.settings.confidence_level,
+                    prevalence=prevalence,
+                    rng=self.settings.seed,
+                )
+            except InputError:  # too few rows of a class
+                return None
+
+    @cached_property
+    def thresholds(self) -> ThresholdTable:
+        """Counts, precision and recall with limits at thresholds along the curve."""
+        return threshold_table(self.ranking, self.settings.confidence_level)
+
+    @cached_property
+    def prevalences(self) -> PrevalenceTable:
+        """The area with its limits at other prevalences."""
+        return prevalence_table(self.ranking, self.settings.confidence_level)
+
+    @cached_property
+    def certificates(self) -> tuple[OperatingPoint, ...]:
+        """Thresholds that keep a minimum precision, for every minimum that can be promised."""
+        return certified_points(self.ranking, self.settings.confidence_level)
+
+    @cached_property
+    def estimators(self) -> dict[str, float]:
+        """The area by every estimator that is defined here."""
+        values = {}
+        if self.has_both_classes:
+            for name in ESTIMATORS:
+                # The binormal estimator needs finite scores that differ.
+                with suppress(InputError):
+                    values[name] = aucpr(self.ranking, estimator=name)
+        return values
+
+    @cached_property
+    def conventions(self) -> Conventions:
+        """What other tools print."""
+        with quietly():
+            return conventions(self.ranking)
+
+    def prepare(self) -> None:
+        """Compute all that is otherwise computed when asked for."""
+        if self.has_both_classes:
+            _ = self.curve, self.band, self.fixed_band, self.thresholds, self.prevalences
+            _ = self.certificates, self.estimators, self.conventions
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that survive JSON, without bands and tables."""
+        n, m = self.ranking.effective_sizes
+        return {
+            "name": self.name,
+            "n_pos": self.ranking.n_pos,
+            "n_neg": self.ranking.n_neg,
+            "prevalence": plain(_prevalence(self.ranking)),
+            "weighted": self.ranking.weighted,
+            "effective_n_pos": n,
+            "effective_n_neg": m,
+            "thresholds": len(self.ranking),
+            "tied_share": plain(self.ranking.tied_share),
+            "cluster_effect": plain(self.cluster_effect),
+            "measures": {name: measure.to_dict() for name, measure in self.measures.items()},
+            "estimators": plain(self.estimators),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupEvaluation:
+    """One group of rows: its size and every model's measures in it.
+
+    Attributes
+    ----------
+    name : str
+        As the caller gave it.
+    title : str
+        As it can be shown.
+    n_pos, n_neg, prevalence : number
+    measures : tuple of mappings
+        For each model, in the order of the models.
+    """
+
+    name: str
+    title: str
+    n_pos: float
+    n_neg: float
+    prevalence: float
+    measures: tuple[Mapping[str, Measure], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "name": self.name,
+            "n_pos": self.n_pos,
+            "n_neg": self.n_neg,
+            "prevalence": plain(self.prevalence),
+            "models": [
+                {name: measure.to_dict() for name, measure in model.items()}
+                for model in self.measures
+            ],
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Evaluation:
+    """Everything that was found out about one or several models on the same rows.
+
+    Attributes
+    ----------
+    models : tuple of ModelEvaluation
+        In the order given.
+    comparison : Comparison or None
+        Every pair of models, with several of them on the same rows in memory; its keys are the
+        models' names.
+    groups : tuple of GroupEvaluation
+        In the order of their names; empty without groups.
+    left_out : int
+        Groups that were left out because there are too many.
+    difference_bands : mapping of str to Band
+        Precision of the best model minus that of the other one, by the other's name; for the next
+        two models, where asked for and where the rows have no weights.
+    findings : tuple of Finding
+        What to know, in plain words, the most important first.
+    answer : tuple of str
+        Two or three sentences that can be quoted.
+    settings : Settings
+    """
+
+    models: tuple[ModelEvaluation, ...]
+    comparison: Comparison | None
+    groups: tuple[GroupEvaluation, ...] = ()
+    left_out: int = 0
+    difference_bands: Mapping[str, Band] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    answer: tuple[str, ...] = ()
+    settings: Settings = field(default_factory=Settings)
+
+    @property
+    def ranking(self) -> Ranking:
+        """The ranking of the first model: class sizes are those of every model."""
+        return self.models[0].ranking
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that carry weight."""
+        rows = self.ranking.rows or self.ranking.cells
+        negatives = np.sum(rows.tied) + np.sum(rows.above) + rows.below
+        return round(float(np.sum(rows.positives) + negatives))
+
+    @property
+    def n_positive_rows(self) -> int:
+        """Number of positive rows that carry weight."""
+        return round(float(np.sum((self.ranking.rows or self.ranking.cells).positives)))
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives, weights counted."""
+        return _prevalence(self.ranking)
+
+    @property
+    def best(self) -> ModelEvaluation:
+        """The model with the highest AUCPR."""
+        return best_of(self.models)
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        told = ", ".join(f"{model.title}={model.measures['aucpr'].text}" for model in self.models)
+        return f"Evaluation({self.n_rows} rows, {self.n_positive_rows} positive, AUCPR: {told})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values that survive JSON."""
+        return {
+            "rows": self.n_rows,
+            "positive_rows": self.n_positive_rows,
+            "prevalence": plain(self.prevalence),
+            "confidence_level": self.settings.confidence_level,
+            "recall": self.settings.recall,
+            "seed": self.settings.seed,
+            "clustered": self.settings.clustered,
+            "models": [model.to_dict() for model in self.models],
+            "comparison": self.comparison and plain(self.comparison.to_dict()),
+            "groups": [group.to_dict() for group in self.groups],
+            "groups_left_out": self.left_out,
+            "answer": list(self.answer),
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def best_of(models: Sequence[ModelEvaluation]) -> ModelEvaluation:
+    """Return the model with the highest AUCPR, the first of equals."""
+    return max(models, key=lambda model: model.measures["aucpr"].estimate)
+
+
+def plain(value: Any) -> Any:
+    """Turn a value into what strict JSON has: no NaN (None), no infinity (text), no arrays."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _prevalence(ranking: Ranking) -> float:
+    total = ranking.n_pos + ranking.n_neg
+    return float(ranking.n_pos / total) if total else float("nan")

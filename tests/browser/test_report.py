@@ -1,0 +1,512 @@
+"""The report in a real browser: it works, it shows the library's numbers, and nothing gets out.
+
+Pictures of the pages are left in build/screenshots.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.display.report import Origin, write_report
+from sawtooth.evaluation import Evaluation, evaluate, wording
+from sawtooth.inference.intervals import aucpr_interval
+from sawtooth.points import confusion
+
+playwright = pytest.importorskip("playwright.sync_api")
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+ARGUMENTS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-domain-reliability",
+    "--disable-sync",
+    "--metrics-recording-only",
+    "--no-first-run",
+)
+HOSTILE = '</script><img src=x onerror="window.hacked=1">\n"a" \'b\' %{x} <b>c</b>' + "x" * 500
+
+
+@dataclass
+class Opened:
+    """A page with everything it complained about and everything it asked for."""
+
+    page: Any
+    complaints: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+    def text(self, selector: str) -> str:
+        return " ".join(self.page.inner_text(selector).split())
+
+    def traces(self, chart: str = "pr-chart") -> list[dict[str, Any]]:
+        """What the chart draws."""
+        script = (
+            "id => document.getElementById(id).data.map("
+            "t => ({name: t.name, meta: t.meta, x: Array.from(t.x), y: Array.from(t.y)}))"
+        )
+        return self.page.evaluate(script, chart)
+
+    def curves(self) -> list[dict[str, Any]]:
+        return [trace for trace in self.traces() if trace["meta"] == "curve"]
+
+    def move(self, selector: str, value: int) -> None:
+        """Put a slider at a value, as a hand does."""
+        script = (
+            "([selector, value]) => { const slider = document.querySelector(selector);"
+            " slider.value = value; slider.dispatchEvent(new Event('input', {bubbles: true})); }"
+        )
+        self.page.evaluate(script, [selector, value])
+
+    def take_picture(self, name: str, *, whole: bool = True) -> None:
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=whole)
+
+
+@pytest.fixture(scope="module")
+def browser(chromium_path: Path) -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=chromium_path, args=list(ARGUMENTS))
+        yield chromium
+        chromium.close()
+
+
+def open_page(browser: Any, path: Path, *, charts: bool = True, **options: Any) -> Opened:
+    width = options.pop("width", 1200)
+    page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+    view = Opened(page)
+    page.on("console", lambda message: view.complaints.append(message.text))
+    page.on("pageerror", lambda error: view.complaints.append(str(error)))
+    page.on("request", lambda request: view.requests.append(request.url))
+    page.goto(path.as_uri())
+    if charts:
+        page.wait_for_selector("html[data-ready=true]", timeout=60_000)
+    return view
+
+
+def close_page(view: Opened) -> None:
+    """No page may have complained about anything or asked anything of the network."""
+    outside = [url for url in view.requests if not url.startswith(("file:", "data:", "blob:"))]
+    view.page.close()
+    assert view.complaints == []
+    assert outside == []
+
+
+@pytest.fixture
+def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
+    """Open pages of one's own."""
+    opened: list[Opened] = []
+
+    def go(path: Path, **options: Any) -> Opened:
+        opened.append(open_page(browser, path, **options))
+        return opened[-1]
+
+    yield go
+    for view in opened:
+        close_page(view)
+
+
+@dataclass(frozen=True)
+class Made:
+    path: Path
+    evaluation: Evaluation
+    rankings: list[saw.Ranking]
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    data = saw.load_example()
+    evaluation = evaluate(data.label, data.scores, groups=data.group, curves=True)
+    path = write_report(
+        evaluation,
+        tmp_path_factory.mktemp("report") / "example.html",
+        origin=Origin(source="payments.csv", command=("sawtooth", "report")),
+    )
+    return Made(path, evaluation, [saw.rank(data.label, score) for score in data.scores.values()])
+
+
+@pytest.fixture(scope="module")
+def opened_example(browser: Any, example: Made) -> Iterator[Opened]:
+    view = open_page(browser, example.path)
+    yield view
+    close_page(view)
+
+
+@pytest.fixture
+def view(opened_example: Opened) -> Opened:
+    """The example's page, opened once for all tests and put back as it was by its own controls."""
+    page = opened_example.page
+    if page.is_enabled("#prevalence-reset"):
+        page.click("#prevalence-reset")
+    for box in page.query_selector_all(".show-model, #show-bands"):
+        box.check()
+    for box in page.query_selector_all("#show-contours, #log-recall"):
+        box.uncheck()
+    page.select_option("#explore-model", "1")
+    page.select_option("#explore-model", "0")
+    return opened_example
+
+
+def test_the_page_opens_in_light_and_dark_and_stays_small(visit, example):
+    assert example.path.stat().st_size < 6_000_000
+    backgrounds = {}
+    for scheme in ("light", "dark"):
+        view = visit(example.path, color_scheme=scheme)
+        view.take_picture(f"example-{scheme}")
+        backgrounds[scheme] = view.page.evaluate(
+            "getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
+        )
+        for chart in ("pr", "roc", "hit", "gain", "forest", "difference"):
+            assert view.page.locator(f"#{chart}-chart svg.main-svg").count() > 0
+    assert min(backgrounds["light"]) > 200
+    assert max(backgrounds["dark"]) < 60
+
+
+def test_the_answer_comes_first_and_the_order_is_kept(view, example):
+    sections = view.page.eval_on_selector_all("main > section", "all => all.map(s => s.id)")
+    assert sections == [
+        "answer",
+        "findings",
+        "strip",
+        "curve",
+        "others",
+        "comparison",
+        "groups",
+        "trust",
+        "how",
+    ]
+    assert view.text("#answer") == " ".join(example.evaluation.answer)
+    shown = view.page.eval_on_selector_all(
+        "#findings li > span:last-child", "all => all.map(s => s.textContent)"
+    )
+    assert shown == [finding.text for finding in example.evaluation.findings]
+
+
+def test_the_headline_numbers_are_the_library_s(view, example):
+    shown = view.page.eval_on_selector_all(
+        "#strip .measure:nth-of-type(1) .value", "all => all.map(s => s.textContent)"
+    )
+    expected = []
+    for ranking in example.rankings:
+        interval = aucpr_interval(ranking)
+        expected.append(wording.interval(interval.estimate, interval.low, interval.high))
+    assert shown == expected
+
+
+def test_the_drawn_curve_is_the_curve(view, example):
+    """Every threshold is a vertex, nothing is unachievable, and the area is that of the curve."""
+    drawn = view.curves()
+    for trace, ranking in zip(drawn, example.rankings, strict=True):
+        curve = saw.pr_curve(ranking)
+        x, y = np.array(trace["x"]), np.array(trace["y"], dtype=float)
+        assert np.all(np.diff(x) >= 0)
+        assert y.min() >= 0
+        assert saw.is_achievable(x, y, ranking.prevalence).all()
+        # Arrival points, where the curve has its highest value at that recall.
+        recall, precision = ranking.tp / ranking.n_pos, ranking.tp / (ranking.tp + ranking.fp)
+        assert rounded(recall, precision) <= rounded(x, y)
+        # Straight lines between drawn points stay within the tolerance of drawing.
+        assert np.trapezoid(y, x) == pytest.approx(curve.area(), abs=5e-4)
+
+
+def rounded(x: Any, y: Any) -> set[tuple[float, float]]:
+    return {(round(a, 6), round(b, 6)) for a, b in zip(x, y, strict=True)}
+
+
+def exact_limits(k: float, n: float, level: float) -> tuple[float, float]:
+    from scipy.stats import binomtest
+
+    interval = binomtest(round(k), round(n)).proportion_ci(level, method="exact")
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize("model", [0, 1])
+def test_the_threshold_explorer_counts_right(view, example, model):
+    view.page.select_option("#explore-model", str(model))
+    ranking = example.rankings[model]
+    table = example.evaluation.models[model].thresholds
+    before = view.text("#explorer")
+    for row in (0, len(table) // 3, len(table) - 1):
+        view.move("#threshold-slider", row)
+        at = confusion(ranking, table.threshold[row].item())
+        for cell in ("tp", "fp", "fn", "tn"):
+            assert view.text(f"#{cell}") == wording.count(getattr(at, cell))
+        low, high = exact_limits(at.tp, at.tp + at.fp, 0.95)
+        assert view.text("#precision") == wording.interval(at.precision, low, high)
+        low, high = exact_limits(at.tp, ranking.n_pos, 0.95)
+        assert view.text("#recall") == wording.interval(at.recall, low, high)
+        chosen = next(trace for trace in view.traces() if trace["meta"] == "chosen")
+        assert chosen["x"][0] == pytest.approx(at.recall)
+        assert chosen["y"][0] == pytest.approx(at.precision)
+    assert view.text("#explorer") != before
+
+
+def test_a_typed_threshold_selects_no_row_below_it(view, example):
+    view.page.fill("#threshold", "0.5")
+    view.page.press("#threshold", "Enter")
+    thresholds = example.rankings[0].threshold
+    assert float(view.page.input_value("#threshold")) == pytest.approx(
+        thresholds[thresholds >= 0.5].min(), rel=1e-5
+    )
+    view.page.fill("#threshold", "nonsense")
+    view.page.press("#threshold", "Enter")
+    assert view.page.input_value("#threshold") != "nonsense"
+
+
+def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
+    points = example.evaluation.models[0].certificates
+    options = view.page.eval_on_selector_all("#certificate option", "all => all.map(o => o.text)")
+    assert options == ["–", *(wording.percent(point.required) for point in points)]
+    view.page.select_option("#certificate", str(len(points) - 1))
+    assert view.text("#certificate-text") == " ".join(points[-1].message.split())
+    shown = float(view.page.input_value("#threshold"))
+    assert shown == pytest.approx(points[-1].threshold, rel=1e-5)
+    assert view.text("#tp") == wording.count(points[-1].confusion.tp)
+
+
+def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):
+    table = example.evaluation.models[0].prevalences
+    first = view.curves()[0]
+    for index in (2, len(table.prevalence) - 1):
+        prevalence = float(table.prevalence[index])
+        view.move("#prevalence-slider", index)
+        assert view.text("#prevalence") == wording.percent(prevalence)
+        shown = view.page.eval_on_selector_all(
+            "#elsewhere tbody tr td:nth-child(2)", "all => all.map(s => s.textContent)"
+        )
+        expected = []
+        for ranking in example.rankings:
+            interval = aucpr_interval(ranking, at_prevalence=prevalence)
+            expected.append(wording.interval(interval.estimate, interval.low, interval.high))
+        assert shown == expected
+        moved = view.curves()[0]
+        assert moved["x"] == first["x"]
+        assert moved["y"] != first["y"]
+        elsewhere = saw.pr_curve(example.rankings[0].at_prevalence(prevalence))
+        tp, fp = elsewhere.tp[elsewhere.observed], elsewhere.fp[elsewhere.observed]
+        points = rounded(tp / elsewhere.n_pos, tp / (tp + fp))
+        assert points <= rounded(moved["x"], moved["y"])
+    assert view.page.is_disabled("#certificate")  # promises are for the prevalence of the data
+    view.take_picture("example-elsewhere")
+    view.page.click("#prevalence-reset")
+    assert "the data" in view.text("#prevalence")
+    again = view.curves()[0]
+    assert again["y"] == first["y"]
+    assert view.page.is_enabled("#certificate")
+
+
+def test_precision_elsewhere_has_the_limits_of_recall_and_false_positive_rate(view, example):
+    ranking = example.rankings[0]
+    table = example.evaluation.models[0]
+    index = 4
+    prevalence = float(table.prevalences.prevalence[index])
+    row = len(table.thresholds) // 2
+    view.move("#threshold-slider", row)
+    view.move("#prevalence-slider", index)
+    at = confusion(ranking, table.thresholds.threshold[row].item())
+    recall = exact_limits(at.tp, ranking.n_pos, 0.975)
+    rate = exact_limits(at.fp, ranking.n_neg, 0.975)
+
+    def precision(tpr: float, fpr: float) -> float:
+        return prevalence * tpr / (prevalence * tpr + (1 - prevalence) * fpr)
+
+    assert view.text("#precision") == wording.interval(
+        precision(at.recall, at.false_positive_rate),
+        precision(recall[0], rate[1]),
+        precision(recall[1], rate[0]),
+    )
+
+
+def test_toggles_change_what_is_drawn(view, example):
+
+    def names() -> list[str]:
+        return [trace["name"] for trace in view.traces()]
+
+    assert names().count("band") == 4
+    view.page.uncheck("#show-bands")
+    assert "band" not in names()
+    view.page.check("#show-contours")
+    assert names().count("F1") == 4
+    view.page.check("#log-recall")
+    axis = "document.getElementById('pr-chart').layout.xaxis.type"
+    assert view.page.evaluate(axis) == "log"
+    view.page.uncheck("#log-recall")
+    assert view.page.evaluate(axis) != "log"
+    view.page.uncheck(".show-model >> nth=1")
+    assert "scorecard" not in names()
+    assert len(view.traces("roc-chart")) == 2
+    view.page.check(".show-model >> nth=1")
+    assert "scorecard" in names()
+
+
+def test_hovering_tells_threshold_and_counts(view, example):
+    chart = view.page.locator("#pr-chart .nsewdrag").first
+    chart.scroll_into_view_if_needed()
+    box = chart.bounding_box()
+    ranking = example.rankings[0]
+    row = 30
+    x = ranking.tp[row] / ranking.n_pos
+    y = ranking.tp[row] / (ranking.tp[row] + ranking.fp[row])
+    ranges = view.page.evaluate(
+        "(() => { const l = document.getElementById('pr-chart')._fullLayout;"
+        " return [l.xaxis.range, l.yaxis.range]; })()"
+    )
+    (x0, x1), (y0, y1) = ranges
+    view.page.mouse.move(
+        box["x"] + box["width"] * (x - x0) / (x1 - x0),
+        box["y"] + box["height"] * (1 - (y - y0) / (y1 - y0)),
+    )
+    view.page.wait_for_selector("#pr-chart .hovertext")
+    told = view.page.text_content("#pr-chart .hovertext")
+    assert f"{ranking.tp[row]} true, {ranking.fp[row]} false positives" in told
+    assert wording.threshold(ranking.threshold[row].item()) in told
+
+
+def test_on_paper_and_on_a_telephone(visit, example):
+    view = visit(example.path, width=390, color_scheme="dark")
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 390
+    view.take_picture("example-telephone")
+    view.page.emulate_media(media="print")
+    assert not view.page.is_visible(".toggles")
+    assert view.page.is_visible("#answer")
+    ink = "document.getElementById('pr-chart').layout.font.color"
+    on_screen = view.page.evaluate(ink)
+    view.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert view.page.evaluate(ink) == "#1c2128"
+    view.page.emulate_media(media="screen")
+    view.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    assert view.page.evaluate(ink) == on_screen != "#1c2128"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    rng = np.random.default_rng(7)
+    y = rng.random(300) < 0.3
+    scores = {HOSTILE: rng.normal(size=300) + y, f"{HOSTILE} ": rng.normal(size=300) + 2 * y}
+    groups = np.array(["fine", HOSTILE])[rng.integers(0, 2, 300)]
+    evaluation = evaluate(y, scores, groups=groups, curves=True)
+    path = tmp_path_factory.mktemp("hostile") / "hostile.html"
+    origin = Origin(source=HOSTILE, command=("sawtooth", "report", HOSTILE))
+    return write_report(evaluation, path, origin=origin)
+
+
+def test_a_hostile_name_does_nothing(visit, hostile):
+    view = visit(hostile)
+    view.move("#prevalence-slider", 0)
+    view.page.select_option("#explore-model", "1")
+    view.take_picture("hostile-names")
+    assert view.page.evaluate("window.hacked") is None
+    assert view.page.locator("img[src='x']").count() == 0
+    assert view.page.locator("main b:text-is('c')").count() == 0
+    assert "</script><img src=x" in view.text("h1")
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 1200
+    assert [trace["name"] for trace in view.traces() if trace["meta"] == "curve"] == [
+        re.sub("<", "&lt;", re.sub(">", "&gt;", name))
+        for name in wording.clean_names([HOSTILE, f"{HOSTILE} "])
+    ]
+
+
+INTRUSION = """() => {
+  const script = document.createElement("script");
+  script.textContent = "window.ran = 1";
+  const image = new Image();
+  image.src = "ADDRESS/image.png";
+  document.body.append(script, image);
+  document.body.insertAdjacentHTML("beforeend", "<img src='data:,' onerror='window.ran = 1'>");
+  return fetch("ADDRESS/fetched", {mode: "no-cors"}).then(() => "sent", () => "refused");
+}"""
+
+
+@pytest.fixture
+def listener() -> Iterator[tuple[str, list[str]]]:
+    """A server on this machine that writes down what it is asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_response(204)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}", asked
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_no_other_script_can_run_and_no_request_can_leave(browser, example, tmp_path, listener):
+    """Even if something got into the page; the same intrusion succeeds in a page without policy."""
+    address, asked = listener
+    unguarded = tmp_path / "unguarded.html"
+    unguarded.write_text("<!doctype html><title>page</title><body></body>")
+    outcomes = {}
+    for path in (example.path, unguarded):
+        page = browser.new_page()
+        page.goto(path.as_uri())
+        sent = page.evaluate(INTRUSION.replace("ADDRESS", address))
+        page.wait_for_timeout(300)
+        outcomes[path] = (sent, page.evaluate("window.ran"), sorted(asked))
+        page.close()
+    assert outcomes[example.path] == ("refused", None, [])
+    assert outcomes[unguarded] == ("sent", 1, ["/fetched", "/image.png"])
+
+
+def extreme() -> dict[str, tuple[Any, dict[str, Any], Any, bool]]:
+    """Labels, scores, weights and whether there is anything to draw."""
+    rng = np.random.default_rng(8)
+    y = (rng.random(200) < 0.2).astype(int)
+    score = rng.normal(size=200) + y
+    none = np.zeros(30, dtype=int)
+    return {
+        "one-row": ([1], {"a": [0.5]}, None, False),
+        "no-positives": (none, {"a": np.arange(30), "b": np.arange(30)}, None, False),
+        "no-negatives": (none + 1, {"a": np.arange(30)}, None, False),
+        "two-rows": ([0, 1], {"a": [0.1, 0.2]}, None, True),
+        "constant": (y, {"a": np.zeros(200)}, None, True),
+        "tied": (y, {"a": np.round(score)}, None, True),
+        "infinite": (y, {"a": np.where(score > 1, np.inf, score)}, None, True),
+        "perfect": (y, {"a": y + score / 100}, None, True),
+        "weighted": (y, {"a": score, "b": -score}, rng.gamma(0.5, 2.0, 200), True),
+        "many-models": (
+            y,
+            {f"m{k}": score + k * rng.normal(size=200) for k in range(8)},
+            None,
+            True,
+        ),
+    }
+
+
+@pytest.mark.parametrize("case", list(extreme()))
+def test_extreme_data_give_a_page_that_says_why(visit, tmp_path, case):
+    y, scores, weights, drawn = extreme()[case]
+    evaluation = evaluate(y, scores, sample_weight=weights, curves=True)
+    view = visit(write_report(evaluation, tmp_path / "page.html"), charts=drawn)
+    text = view.page.inner_text("body")
+    assert not re.search(r"\b(NaN|nan|undefined|null|Infinity)\b", text)
+    assert evaluation.answer[0] in " ".join(text.split())
+    assert (view.page.locator("#pr-chart").count() == 1) == drawn
+    if not drawn:
+        assert "Beware" in text
+    else:
+        slider = view.page.locator("#threshold-slider")
+        view.move("#threshold-slider", int(slider.get_attribute("max")))
+        view.move("#prevalence-slider", 0)
+        assert not re.search(r"\b(NaN|undefined|Infinity)\b", view.page.inner_text("body"))
+    view.take_picture(f"extreme-{case}", whole=False)

@@ -1,0 +1,139 @@
+"""The other commands: each does what the library does, and says where its output is."""
+
+import subprocess
+import sys
+
+import pytest
+
+import sawtooth as saw
+from sawtooth._version import __version__
+from sawtooth.cli.study import studies
+from sawtooth.evaluation import wording
+from sawtooth.inference.compare import compare
+from sawtooth.operating import operating_point
+
+COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_an_example_that_starts_with_the_command(run, command):
+    result = run(command, "--help")
+    assert result.status == 0
+    examples = result.out.split("Examples:\n")[1].splitlines()
+    assert any(line.strip().startswith(f"sawtooth {command}") for line in examples)
+    assert max(map(len, result.out.splitlines())) <= 80
+
+
+def test_bare_command_version_and_short_help(run):
+    assert "Commands:" in run().out
+    assert run().status == 0
+    assert run("--version").out == f"sawtooth {__version__}\n"
+    assert run("-h").out == run("--help").out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shell_completion_is_there(shell):
+    result = subprocess.run(
+        [sys.executable, "-c", "from sawtooth.cli import main; main()"],
+        env={"_SAWTOOTH_COMPLETE": f"{shell}_source", "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert "_SAWTOOTH_COMPLETE" in result.stdout
+
+
+def test_compare_prints_the_comparison_of_the_library(run, csv_file, rows):
+    options = (csv_file, "--label", "y", "--score", "a", "--score", "b", "--cluster", "c")
+    ours = compare(rows["y"], {"a": rows["a"], "b": rows["b"]}, clusters=rows["c"])
+    found = run("compare", *options, "--json").json()
+    assert found["pairs"][0]["low"] == ours.intervals["a", "b"].low
+    table = run("compare", *options).out
+    interval = ours.intervals["a", "b"]
+    told = wording.interval(interval.estimate, interval.low, interval.high, signed=True)
+    assert told in table
+    assert "a is better than b." in table
+    assert max(map(len, table.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("method", ["bootstrap", "permutation"])
+def test_compare_resamples_with_a_seed_and_no_bar_in_a_pipe(run, csv_file, method):
+    options = ("compare", csv_file, "--label", "y", "--score", "a", "--score", "b", "--json")
+    options += ("--method", method, "--resamples", "200")
+    first, again = run(*options, "--seed", "5"), run(*options, "--seed", "5")
+    assert first.err == ""
+    assert first.json() == again.json()
+
+
+def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
+    ours = operating_point(saw.rank(rows["y"], rows["a"]), min_precision=0.5)
+    options = ("operate", csv_file, "--label", "y", "--score", "a", "--min-precision", "0.5")
+    assert run(*options, "--json").json()["models"][0]["threshold"] == ours.threshold
+    shown = run(*options).out
+    assert " ".join(ours.message.split()) in " ".join(shown.split())
+    impossible = run(*options[:-1], "0.999")
+    assert impossible.status == 0
+    assert "no threshold" in impossible.out
+
+
+@pytest.mark.parametrize(
+    ("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+@pytest.mark.parametrize("kind", ["pr", "roc", "hit", "gain"])
+def test_plot_writes_pictures(run, csv_file, tmp_path, ending, magic, kind):
+    path = tmp_path / f"curve.{ending}"
+    options = ("--label", "y", "--score", "a", "--score", "b", "--kind", kind, "-o", path)
+    result = run("plot", csv_file, *options)
+    assert result.status == 0, result.err
+    assert path.read_bytes().startswith(magic)
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    assert str(path) in result.out
+
+
+def test_private_tells_nothing_but_the_release(run, csv_file, rows):
+    options = ("private", csv_file, "--label", "y", "--score", "a", "--epsilon", "2")
+    result = run(*options, "--metric", "average_precision", "--metric", "auroc", "--json")
+    assert result.status == 0, result.err
+    found = result.json()
+    assert found["rows"] == 600
+    assert [value["epsilon"] for value in found["released"]] == [1.0, 1.0]
+    assert all(0 <= value["low"] <= value["high"] <= 1 for value in found["released"])
+    text = run(*options).out
+    assert str(int(rows["y"].sum())) not in text.replace(".", " ").replace("(", " ").split()
+
+
+def test_study_runs_into_a_folder(run, tmp_path):
+    assert "region" in studies()
+    result = run("study", "region", "--quick", "-o", tmp_path / "results")
+    assert result.status == 0, result.err
+    assert (tmp_path / "results" / "region.csv").stat().st_size > 0
+    assert result.err == ""
+
+
+def test_report_with_nothing_is_about_the_example(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    result = run("report")
+    assert result.status == 0, result.err
+    path = tmp_path / "sawtooth-report.html"
+    assert str(path) in result.out
+    page = path.read_text(encoding="utf-8")
+    assert path.stat().st_size < 6_000_000
+    assert "gradient_boosting" in page
+    assert "sawtooth report -o sawtooth-report.html" in page
+
+
+def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, monkeypatch):
+    import re
+    import shlex
+    from html import unescape
+
+    monkeypatch.chdir(tmp_path)
+    options = ("--label", "y", "--score", "a", "--score", "b", "--group", "g", "--weight", "w")
+    run("report", csv_file, *options, "--level", "0.9", "-o", "first.html")
+    first = (tmp_path / "first.html").read_text(encoding="utf-8")
+    command = shlex.split(unescape(re.search(r"<code>(.*?)</code>", first)[1]))
+    assert command[0] == "sawtooth"
+    (tmp_path / "first.html").unlink()
+    assert run(*command[1:]).status == 0
+    assert (tmp_path / "first.html").read_text(encoding="utf-8") == first

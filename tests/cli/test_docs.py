@@ -1,0 +1,35 @@
+"""Every command on the how-to page runs and prints what the page shows."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+import sawtooth as saw
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md"
+BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
+
+
+def examples() -> list[tuple[str, str]]:
+    """Commands with what they print; blocks marked no-run need what is not here."""
+    text = PAGE.read_text(encoding="utf-8")
+    blocks = [match[1].split("\n", 1) for match in BLOCK.finditer(text)]
+    return [(command.removeprefix("$ "), printed) for command, printed in blocks]
+
+
+def test_there_are_examples():
+    assert len(examples()) >= 6
+    assert all(command.startswith("sawtooth ") for command, _ in examples())
+
+
+@pytest.mark.parametrize(("command", "printed"), examples(), ids=lambda text: text[:40])
+def test_command_prints_what_the_page_shows(run, tmp_path, monkeypatch, command, printed):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(saw.example_path(), tmp_path / "payments.csv")
+    result = run(*shlex.split(command)[1:])
+    shown = " ".join((result.out + result.err).split())
+    pattern = ".*".join(re.escape(" ".join(part.split())) for part in printed.split("..."))
+    assert re.fullmatch(pattern.replace(r"\ .*", ".*").replace(r".*\ ", ".*"), shown, re.S), shown

@@ -1,0 +1,196 @@
+"""Bad input: one line that says what, where and what to do; exit status 2; nothing written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from sawtooth.cli import main
+
+from .conftest import write_csv
+
+COMMAND = (sys.executable, "-m", "sawtooth.cli")
+
+
+def refused(result, *words: str) -> str:
+    assert result.status == 2
+    assert result.out == ""
+    lines = result.err.splitlines()
+    assert len(lines) == 1, result.err
+    assert lines[0].startswith("sawtooth: ")
+    for word in words:
+        assert word in lines[0]
+    return lines[0]
+
+
+@pytest.mark.parametrize("command", ["evaluate", "report", "compare", "operate", "plot", "private"])
+def test_a_file_that_is_not_there(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    options = {
+        "compare": ("--score", "b"),
+        "operate": ("--min-precision", "0.5"),
+        "plot": ("-o", "out.png"),
+        "private": ("--epsilon", "1"),
+    }.get(command, ())
+    result = run(command, "nowhere.csv", "--label", "y", "--score", "a", *options)
+    refused(result, "nowhere.csv", "check the path")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
+    refused(run("evaluate", csv_file, "--label", "y", "--score", "aa"), "'aa'", "scores.csv")
+    refused(run("evaluate", csv_file, "--label", "yy", "--score", "a"), "Did you mean 'y'?")
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "words"),
+    [
+        ({"y": [0, 1, 2], "s": [1, 2, 3]}, (), ("label column 'y'", "two")),
+        ({"y": ["no", "yes", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
+        ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, ("--pos-label", "a"), ("3 different labels",)),
+        ({"y": [0, 1, 0], "s": [1, 2, 3]}, ("--pos-label", "x"), ("'x'", "--pos-label")),
+        ({"y": ["n", "p", "n"], "s": [1, 2, 3]}, ("--pos-label", "q"), ("no label 'q'",)),
+        ({"y": [0, 1, 0], "s": [1, "", 3]}, (), ("'s'", "1 missing", "data row 2", "drop or fill")),
+        ({"y": [0, "", 1], "s": [1, 2, 3]}, (), ("'y'", "1 missing", "data row 2")),
+        ({"y": [0, 1, 0], "s": ["a", "b", "c"]}, (), ("'s'", "text such as 'a'")),
+        ({"y": [0, 1, 0], "s": [1, 2, 3], "w": [1, -1, 1]}, ("--weight", "w"), ("'w'", "negative")),
+        ({"y": [0, 1, 0], "s": [1, 2, 3], "w": [0, 0, 0]}, ("--weight", "w"), ("'w'", "zero")),
+        ({"y": [0, 1], "s": [1, 2]}, ("--weight", "y"), ("both label and weight",)),
+        ({"y": [0, 1], "s": [1, 2]}, ("--score", "s"), ("named twice",)),
+        ({"y": [0, 1], "s": [1, 2]}, ("--score", "y"), ("both label and score",)),
+        ({"y": [0, 1], "s": [1, 2], "c": [1, ""]}, ("--cluster", "c"), ("'c'", "missing")),
+        ({"y": [], "s": []}, (), ("no rows",)),
+        ({"y": [0, 1], "s": [1, 2]}, ("--level", "1.5"), ("--level", "--help")),
+        ({"y": [0, 1], "s": [1, 2]}, ("--nope",), ("--nope", "--help")),
+    ],
+)
+def test_columns_that_cannot_be_used(run, tmp_path, columns, options, words):
+    write_csv(tmp_path / "scores.csv", columns)
+    refused(
+        run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", *options), *words
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "word"),
+    [
+        ("empty.csv", b"", "empty"),
+        ("broken.parquet", b"PAR1 this is not parquet", "cannot be read"),
+        ("broken.feather", b"nothing", "cannot be read"),
+        ("broken.jsonl", b'{"y": 1\n', "cannot be read"),
+        ("uneven.csv", b"y,s\n1,2\n1,2,3\n", "cannot be read"),
+        ("latin.csv", b"y,s\n1,2\n0,3\n1,\xff\xfe\n", "s"),
+        ("table.xlsx", b"", ".csv"),
+        ("double.csv", b"y,s,s\n1,2,3\n0,1,1\n", "2 columns 's'"),
+    ],
+)
+def test_files_that_cannot_be_read(run, tmp_path, name, content, word):
+    (tmp_path / name).write_bytes(content)
+    refused(run("evaluate", tmp_path / name, "--label", "y", "--score", "s"), word)
+
+
+def test_a_message_stays_on_one_line_whatever_the_names(run, tmp_path):
+    hostile = "two\nlines\x1b[31m" + "x" * 500
+    write_csv(tmp_path / "scores.csv", {"y": [0, 1], hostile: ["a", "b"]})
+    line = refused(run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", hostile))
+    assert "\x1b" not in line
+    refused(run("evaluate", tmp_path / "two\nlines.csv", "--label", "y", "--score", "s"))
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "word"),
+    [
+        ("report", "no/such/folder/report.html", "folder"),
+        ("report", "report.txt", ".html"),
+        ("report", "scores.html", "is the input"),
+        ("plot", "curve.gif", ".png"),
+    ],
+)
+def test_outputs_that_cannot_be_written(
+    run, tmp_path, monkeypatch, csv_file, command, output, word
+):
+    monkeypatch.chdir(tmp_path)
+    source = csv_file
+    if output == "scores.html":
+        source = tmp_path / output
+        source.write_bytes(csv_file.read_bytes())
+    before = sorted(path.name for path in tmp_path.iterdir())
+    refused(run(command, source, "--label", "y", "--score", "a", "-o", output), word)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_nothing_half_written_when_it_fails_in_the_middle(run, tmp_path, csv_file, monkeypatch):
+    (tmp_path / "report.html").write_text("the old report")
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", fail)
+    options = ("--label", "y", "--score", "a", "-o", tmp_path / "report.html")
+    refused(run("report", csv_file, *options), "No space left")
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert (tmp_path / "report.html").read_text() == "the old report"
+
+
+def test_report_says_what_is_missing(run, csv_file):
+    refused(run("report", csv_file), "--label")
+    refused(run("report", "--label", "y"), "FILE")
+    refused(run("compare", csv_file, "--label", "y", "--score", "a"), "--score twice")
+    refused(run("operate", csv_file, "--label", "y", "--score", "a"), "min_precision")
+
+
+def test_an_unknown_command_and_an_unknown_study(run, tmp_path):
+    refused(run("evaluat"), "evaluat")
+    refused(run("study", "nonsense", "-o", tmp_path / "out"), "there are", "bias")
+    assert not (tmp_path / "out").exists()
+
+
+def test_missing_extras_are_named(run, csv_file, monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "plotly.offline", None)
+    refused(run("report", csv_file, "--label", "y", "--score", "a"), "sawtooth[report]")
+    monkeypatch.setitem(sys.modules, "sawtooth.cli.app", None)
+    monkeypatch.delitem(sys.modules, "sawtooth.cli.app")
+    monkeypatch.setitem(sys.modules, "click", None)
+    assert main(["--version"]) == 2
+    assert "sawtooth[cli]" in capsys.readouterr().err
+
+
+def test_the_installed_command_in_a_pipe_that_closes_early(csv_file):
+    """`sawtooth evaluate ... | head -1` ends quietly, without a traceback."""
+    process = subprocess.Popen(
+        [*COMMAND, "evaluate", str(csv_file), "--label", "y", "--score", "a", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    _, error = process.communicate(timeout=120)
+    assert error == b""
+
+
+def test_a_terminal_without_unicode_still_gets_its_table(csv_file):
+    result = subprocess.run(
+        [*COMMAND, "evaluate", str(csv_file), "--label", "y", "--score", "a"],
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
+        timeout=120,
+        check=True,
+    )
+    assert b"AUCPR" in result.stdout
+    assert b"=o=" in result.stdout
+    assert result.stdout.isascii()
+
+
+def test_large_parquet_reports_its_flaws_in_one_line_too(run, tmp_path):
+    scores = np.arange(200_000, dtype=float)
+    scores[1234] = np.nan
+    table = pa.table({"y": np.arange(200_000) % 97 == 0, "s": scores})
+    parquet.write_table(table, tmp_path / "large.parquet")
+    options = ("--label", "y", "--score", "s", "--memory", 2)
+    refused(run("evaluate", tmp_path / "large.parquet", *options), "1234")

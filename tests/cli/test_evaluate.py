@@ -1,0 +1,252 @@
+"""sawtooth evaluate: the numbers are the library's, and the table fits 80 columns."""
+
+import gzip
+import io
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as parquet
+import pytest
+
+import sawtooth as saw
+from sawtooth.areas import minimum_average_precision, random_average_precision
+from sawtooth.evaluation import wording
+from sawtooth.exceptions import DirectionWarning
+from sawtooth.inference.clusters import cluster_interval
+from sawtooth.inference.compare import compare
+from sawtooth.inference.intervals import aucpr_interval, auroc_interval, metric_interval
+from sawtooth.operating import operating_point
+
+from .conftest import write_csv
+
+
+def test_json_has_the_numbers_of_the_library(run, csv_file, rows):
+    result = run("evaluate", csv_file, "--label", "y", "--score", "a", "--score", "b", "--json")
+    assert (result.status, result.err) == (0, "")
+    found = result.json()
+    assert (found["rows"], found["positive_rows"]) == (600, int(rows["y"].sum()))
+    for model, name in zip(found["models"], "ab", strict=True):
+        ranking = saw.rank(rows["y"], rows[name])
+        area = aucpr_interval(ranking)
+        measure = model["measures"]["aucpr"]
+        assert (measure["estimate"], measure["low"], measure["high"]) == (
+            saw.aucpr(ranking),
+            area.low,
+            area.high,
+        )
+        assert measure["floor"] == minimum_average_precision(ranking.n_pos, ranking.n_neg)
+        assert measure["random"] == random_average_precision(ranking.n_pos, ranking.n_neg)
+        roc = auroc_interval(ranking)
+        assert model["measures"]["auroc"]["low"] == roc.low
+        at = metric_interval(ranking, metric="precision_at_recall", recall=0.8)
+        assert model["measures"]["precision_at_recall"]["high"] == at.high
+    pair = found["comparison"]["pairs"][0]
+    ours = compare(rows["y"], {"a": rows["a"], "b": rows["b"]})
+    assert pair["difference"] == ours.differences["a", "b"]
+    assert pair["p_value"] == ours.p_values["a", "b"]
+
+
+def test_options_reach_the_library(run, csv_file, rows):
+    options = ("--weight", "w", "--cluster", "c", "--level", "0.9", "--recall", "0.5")
+    result = run("evaluate", csv_file, "--label", "y", "--score", "a", *options, "--json")
+    measures = result.json()["models"][0]["measures"]
+    shared = {"sample_weight": rows["w"], "confidence_level": 0.9}
+    area = cluster_interval(rows["y"], rows["a"], rows["c"], **shared)
+    assert (measures["aucpr"]["low"], measures["aucpr"]["high"]) == (area.low, area.high)
+    at = cluster_interval(
+        rows["y"], rows["a"], rows["c"], metric="precision_at_recall", recall=0.5, **shared
+    )
+    assert measures["precision_at_recall"]["estimate"] == at.estimate
+
+
+def test_the_table_fits_80_columns_and_shows_the_same_numbers(run, csv_file, rows):
+    result = run(
+        "evaluate", csv_file, "--label", "y", "--score", "a", "--score", "b", "--group", "g"
+    )
+    lines = result.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert not any(line.endswith(" ") for line in lines)
+    for name in "ab":
+        area = aucpr_interval(saw.rank(rows["y"], rows[name]))
+        text = wording.interval(area.estimate, area.low, area.high)
+        assert any(line.split()[:1] == [name] and text in line for line in lines)
+    start = lines.index("AUCNPR by group") + 3
+    assert [line.split()[0] for line in lines[start : start + 3]] == ["east", "north", "south"]
+
+
+def test_groups_are_the_library_on_their_rows(run, csv_file, rows):
+    result = run(
+        "evaluate", csv_file, "--label", "y", "--score", "a", "--group", "g", "--json"
+    ).json()
+    for group in result["groups"]:
+        chosen = rows["g"] == group["name"]
+        ranking = saw.rank(rows["y"][chosen], rows["a"][chosen])
+        assert group["models"][0]["aucpr"]["estimate"] == pytest.approx(
+            saw.aucpr(ranking), rel=1e-12
+        )
+        assert group["n_pos"] == ranking.n_pos
+
+
+FORMATS = ("csv", "csv.gz", "tsv", "parquet", "feather", "jsonl")
+
+
+def write_as(ending: str, path: Path, columns: dict[str, np.ndarray]) -> bytes:
+    table = pa.table(columns)
+    if ending == "parquet":
+        parquet.write_table(table, path)
+    elif ending == "feather":
+        feather.write_feather(table, path)
+    elif ending == "jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    else:
+        write_csv(path, columns)
+        text = path.read_bytes()
+        text = text.replace(b",", b"\t") if ending == "tsv" else text
+        path.write_bytes(gzip.compress(text) if ending == "csv.gz" else text)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("ending", FORMATS)
+def test_every_format_gives_the_same_numbers(run, tmp_path, rows, ending):
+    columns = {name: rows[name] for name in ("y", "a", "b", "g")}
+    write_as(ending, tmp_path / f"scores.{ending}", columns)
+    result = run(
+        "evaluate", tmp_path / f"scores.{ending}", "--label", "y", "--score", "b", "--json"
+    )
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
+        saw.rank(rows["y"], rows["b"])
+    )
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "feather", "jsonl"])
+def test_standard_input_is_recognised_by_its_bytes(run, tmp_path, rows, ending, monkeypatch):
+    columns = {name: rows[name] for name in ("y", "a")}
+    data = write_as(ending, tmp_path / f"scores.{ending}", columns)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    result = run("evaluate", "-", "--label", "y", "--score", "a", "--json")
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
+        saw.rank(rows["y"], rows["a"])
+    )
+
+
+def test_a_folder_and_a_pattern_are_read_as_one_table(run, tmp_path, rows):
+    half = 300
+    for part, chosen in enumerate((slice(0, half), slice(half, None))):
+        write_csv(tmp_path / f"part-{part}.csv", {n: rows[n][chosen] for n in ("y", "a")})
+    expected = saw.aucpr(saw.rank(rows["y"], rows["a"]))
+    for source in (tmp_path, tmp_path / "part-*.csv"):
+        result = run("evaluate", source, "--label", "y", "--score", "a", "--json")
+        found = result.json()["models"][0]["measures"]["aucpr"]["estimate"]
+        assert found == pytest.approx(expected, rel=1e-15)
+
+
+def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    y = (rng.random(90_000) < 0.05).astype(np.int64)
+    columns = {"y": y, "a": rng.normal(size=y.size) + y, "g": rng.integers(0, 3, y.size)}
+    parquet.write_table(pa.table(columns), tmp_path / "large.parquet")
+    request = ("evaluate", tmp_path / "large.parquet", "--label", "y", "--score", "a", "--json")
+    request += ("--group", "g")
+    in_memory = run(*request).json()
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read into memory")
+
+    monkeypatch.setattr("sawtooth.cli.options.read_columns", refuse)
+    by_pieces = run(*request, "--memory", 1)
+    assert by_pieces.status == 0, by_pieces.err
+    found = by_pieces.json()
+    # The moments behind the binormal estimator are added up in another order.
+    estimators = [results["models"][0].pop("estimators") for results in (found, in_memory)]
+    assert estimators[0] == pytest.approx(estimators[1], rel=1e-9)
+    assert found["models"] == in_memory["models"]
+    assert [g["n_pos"] for g in found["groups"]] == [g["n_pos"] for g in in_memory["groups"]]
+    assert run(*request, "--memory", 1, "--cluster", "g").status == 2
+    operated = ("operate", tmp_path / "large.parquet", "--label", "y", "--score", "a", "--json")
+    operated += ("--min-precision", "0.3", "--pos-label", "1", "--memory", 1)
+    ours = operating_point(saw.rank(columns["y"], columns["a"]), min_precision=0.3)
+    assert run(*operated).json()["models"][0]["threshold"] == ours.threshold
+
+
+@pytest.mark.parametrize(
+    ("labels", "options"),
+    [
+        (["ham", "spam"], ("--pos-label", "spam")),
+        ([False, True], ()),
+        ([-1, 1], ()),
+        ([2, 7], ("--pos-label", "7")),
+        ([0.0, 1.0], ("--pos-label", "1")),
+    ],
+)
+def test_labels_of_every_kind(run, tmp_path, rows, labels, options):
+    columns = {"y": np.array(labels)[rows["y"]], "a": rows["a"]}
+    write_csv(tmp_path / "scores.csv", columns)
+    result = run(
+        "evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "a", "--json", *options
+    )
+    assert result.status == 0, result.err
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
+        saw.rank(rows["y"], rows["a"])
+    )
+
+
+def test_scores_that_stop_being_whole_numbers_late_in_the_file(run, tmp_path):
+    """Types are guessed from the first block; this column changes after it."""
+    rng = np.random.default_rng(4)
+    size = 120_000
+    y = (rng.random(size) < 0.1).astype(int)
+    scores = [f"{1000 + k % 1000}{'.5' if k > size - 10 else ''}" for k in range(size)]
+    padding = ["x" * 12] * size
+    write_csv(tmp_path / "scores.csv", {"y": y, "s": scores, "padding": padding})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DirectionWarning)
+        result = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json")
+        ranking = saw.rank(y, np.array(scores, dtype=float))
+    assert result.status == 0, result.err
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(ranking)
+
+
+def test_large_whole_numbers_are_not_rounded(run, tmp_path):
+    scores = [2**53, 2**53 + 1, 2**53 + 2, 2**53 + 3]
+    write_csv(tmp_path / "scores.csv", {"y": [0, 1, 0, 1], "s": scores})
+    result = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json")
+    assert result.json()["models"][0]["thresholds"] == 2
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == 0.5 * (1 + 2 / 3)
+
+
+HOSTILE = [
+    "</script><img src=x onerror=alert(1)>",
+    "two\nlines",
+    "quotes \" and ' and ,",
+    "\x1b[31mred\x1b[0m",
+    "[bold]markup[/bold]",
+    "x" * 500,
+]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_names_break_no_table(run, tmp_path, rows, name):
+    columns = {"y": rows["y"], name: rows["a"], "g": [name, "other"] * 300}
+    write_csv(tmp_path / "scores.csv", columns)
+    options = ("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", name, "--group", "g")
+    result = run(*options)
+    assert result.status == 0, result.err
+    assert max(map(len, result.out.splitlines())) <= 80
+    assert "\x1b" not in result.out
+    plain = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", name, "--json")
+    assert plain.json()["models"][0]["name"] == name
+
+
+@pytest.mark.parametrize("y", [[0, 0, 0], [1, 1, 1], [1], [0, 1]])
+def test_one_class_and_tiny_data_give_an_answer_in_words(run, tmp_path, y):
+    write_csv(tmp_path / "scores.csv", {"y": y, "s": np.arange(len(y))})
+    result = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s")
+    assert result.status == 0, result.err
+    assert "Beware" in result.out
+    assert "nan" not in result.out.lower()
+    run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json").json()

@@ -1,0 +1,187 @@
+"""The words: every finding appears where it should, and only there."""
+
+import math
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.evaluation import coverage, evaluate, evaluate_rankings, wording
+from sawtooth.exceptions import InputError
+from sawtooth.inference.clusters import cluster_interval
+from sawtooth.inference.intervals import aucpr_interval
+
+
+def told(evaluation, level=None) -> str:
+    return "\n".join(f.text for f in evaluation.findings if level in (None, f.level))
+
+
+@pytest.fixture(scope="module")
+def rng():
+    return np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def good(rng):
+    y = rng.random(2000) < 0.2
+    return y, rng.normal(size=2000) + 2 * y
+
+
+def test_a_good_model_gets_no_warning(good):
+    y, score = good
+    evaluation = evaluate(y, {"a": score})
+    assert told(evaluation, "warning") == ""
+    assert "times that of a random order" in told(evaluation, "good")
+
+
+def test_few_positives(rng):
+    y = np.arange(500) < 14
+    assert "Only 14 positives" in told(evaluate(y, {"a": rng.normal(size=500) + 2 * y}), "warning")
+
+
+def test_chance_and_wrong_direction(good, rng):
+    y, score = good
+    assert "not clearly above chance" in told(evaluate(y, {"a": rng.normal(size=2000)}), "warning")
+    assert "Nothing was flipped" in told(evaluate(y, {"a": -score}), "warning")
+
+
+def test_ties_give_the_range_that_their_order_allows(good):
+    y, score = good
+    rough = np.round(score)
+    bounds = saw.tie_bounds(saw.rank(y, rough))
+    text = told(evaluate(y, {"a": rough}), "note")
+    decimals = wording.decimals_for(bounds.width)
+    assert f"{bounds.low:.{decimals}f} to {bounds.high:.{decimals}f}" in text
+    assert "order inside ties" not in told(evaluate(y, {"a": score}))
+
+
+def test_constant_and_perfect_scores(good):
+    y, _ = good
+    assert "every row the same score" in told(evaluate(y, {"a": np.ones(y.size)}), "warning")
+    assert "too good to be true" in told(evaluate(y, {"a": y.astype(int)}), "warning")
+
+
+def test_weights_tell_what_they_are_worth(good, rng):
+    y, score = good
+    weights = rng.gamma(0.2, 5.0, y.size)
+    evaluation = evaluate(y, {"a": score}, sample_weight=weights)
+    effective = saw.rank(y, score, sample_weight=weights).effective_sizes[0]
+    assert f"worth about {effective:,.0f}" in told(evaluation, "warning")
+    assert "equally weighted" not in told(evaluate(y, {"a": score}, sample_weight=np.ones(y.size)))
+
+
+def test_models_are_judged_by_the_adjusted_p_value(good, rng):
+    y, score = good
+    evaluation = evaluate(y, {"a": score, "worse": score + 2 * rng.normal(size=y.size)})
+    assert "It is better than worse: +" in " ".join(evaluation.answer)
+    same = evaluate(y, {"a": score, "alike": score + 0.01 * rng.normal(size=y.size)})
+    assert "It is not shown to be better than " in " ".join(same.answer)
+
+
+def test_clusters_widen_the_interval_and_are_mentioned(good):
+    y, score = good
+    twice = [np.repeat(values, 2) for values in (y, score, np.arange(y.size))]
+    evaluation = evaluate(twice[0], {"a": twice[1]}, clusters=twice[2])
+    ours = cluster_interval(*twice)
+    assert evaluation.models[0].measures["aucpr"].interval.low == ours.low
+    plain = aucpr_interval(saw.rank(twice[0], twice[1]))
+    effect = (ours.high - ours.low) / (plain.high - plain.low)
+    assert evaluation.models[0].cluster_effect == pytest.approx(effect)
+    assert f"{effect:.2g} times as wide" in told(evaluation)
+    assert "if rows are independent" in " ".join(evaluation.answer)
+
+
+def test_groups_of_one_class_and_of_other_prevalence(rng):
+    group = np.repeat(["a", "b", "c"], 400)
+    y = np.concatenate([rng.random(400) < 0.5, rng.random(400) < 0.1, np.zeros(400, bool)])
+    evaluation = evaluate(y, {"m": rng.normal(size=1200) + y}, groups=group)
+    assert "1 group of 3 with one class only" in told(evaluation)
+    assert "Prevalence differs between groups" in told(evaluation)
+    assert [g.name for g in evaluation.groups] == ["a", "b", "c"]
+    assert evaluation.groups[2].measures[0]["aucpr"].interval is None
+
+
+def test_rankings_alone_are_evaluated_but_not_compared(good):
+    y, score = good
+    alone = evaluate_rankings({"a": saw.rank(y, score), "b": saw.rank(y, score**3)})
+    assert alone.comparison is None
+    assert "not compared row by row" in told(alone)
+    full = evaluate(y, {"a": score})
+    assert alone.models[0].to_dict() == full.models[0].to_dict()
+
+
+def test_answers_of_data_with_one_class_say_so():
+    for y, word in (([0, 0], "no positives"), ([1, 1], "no negatives")):
+        evaluation = evaluate(y, {"a": [1, 2]})
+        assert word in evaluation.answer[0]
+        assert math.isnan(evaluation.models[0].measures["auroc"].estimate)
+        assert evaluation.to_dict()["models"][0]["measures"]["auroc"]["estimate"] is None
+
+
+def test_bad_arguments_are_refused():
+    with pytest.raises(InputError, match="scores"):
+        evaluate([0, 1], {})
+    with pytest.raises(InputError, match="scores"):
+        evaluate([0, 1], [0.1, 0.2])
+    with pytest.raises(InputError, match="rankings"):
+        evaluate_rankings({})
+    with pytest.raises(InputError, match="confidence_level"):
+        evaluate([0, 1], {"a": [1, 2]}, confidence_level=95)
+
+
+def test_a_column_that_does_not_fit_is_refused_not_noted(good):
+    y, score = good
+    with pytest.raises(InputError, match="clusters"):
+        evaluate(y, {"a": score}, clusters=[1, 2, 3])
+    with pytest.raises(InputError, match="rows"):
+        evaluate(y, {"a": score, "b": score[1:]})
+
+
+def test_names_need_not_be_strings(good):
+    y, score = good
+    evaluation = evaluate(y, {1: score, 2: score**3}, curves=True)
+    assert [model.name for model in evaluation.models] == ["1", "2"]
+    assert evaluation.comparison is not None
+
+
+def test_the_promise_in_the_answer_is_a_certified_one(good):
+    y, score = good
+    evaluation = evaluate(y, {"a": score})
+    points = evaluation.models[0].certificates
+    assert points
+    sentence = evaluation.answer[-1]
+    assert any(f"scores of {wording.threshold(p.threshold)} and above" in sentence for p in points)
+
+
+@pytest.mark.parametrize("value", [0.1 + 0.2, 1 / 3, 123456.789, 1e-9, 0.9999999])
+def test_a_threshold_is_never_rounded_up(value):
+    assert float(wording.threshold(value)) <= value
+    assert float(wording.threshold(-value)) <= -value
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0.35, 0.47), (0.4119, 0.4141), (0.0, 1e-7), (0.999, 1.0), (0.0, 1.0)]
+)
+def test_printed_limits_are_within_half_a_digit_and_differ(low, high):
+    text = wording.interval(0.5 * (low + high), low, high)
+    printed = [float(part) for part in text.replace("(", " ").strip(")").replace("–", " ").split()]
+    decimals = wording.decimals_for(0.5 * (high - low))
+    assert abs(printed[1] - low) <= 0.5 * 10.0**-decimals
+    assert abs(printed[2] - high) <= 0.5 * 10.0**-decimals
+    assert printed[1] < printed[2]
+
+
+def test_the_summary_of_coverage_is_that_of_the_studies():
+    """Made again by: python -m sawtooth.evaluation.coverage docs/studies."""
+    text = (resources.files("sawtooth.evaluation") / "coverage.csv").read_text(encoding="utf-8")
+    assert coverage.summarise(Path(__file__).parents[2] / "docs" / "studies") == text
+
+
+def test_coverage_is_told_only_where_something_like_it_was_simulated():
+    near = coverage.nearest("band", "fiducial", 45, 0.09)
+    assert (near.n_pos, near.prevalence) == (50, 0.1)
+    assert coverage.nearest("band", "fiducial", 45, 1e-6) is None
+    assert coverage.nearest("band", "no such method", 45, 0.1) is None
+    assert 0 < near.lowest <= near.highest <= 1

@@ -1,0 +1,96 @@
+"""The page as text: what is embedded, what may run, how large it is."""
+
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.display.output import whole_file
+from sawtooth.display.payload import _path, payload
+from sawtooth.display.report import Origin, render_report
+from sawtooth.evaluation import evaluate, evaluate_rankings
+
+HOSTILE = "</script><!-- <script> & ]]>"
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.2
+    scores = {HOSTILE: rng.normal(size=400) + y, "b": rng.normal(size=400) + y}
+    return render_report(evaluate(y, scores, curves=True), origin=Origin(source=HOSTILE))
+
+
+def test_embedded_data_cannot_end_their_block(page):
+    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+    assert not set("<>&") & set(block)
+    assert json.loads(block)["models"][0]["title"] == HOSTILE
+
+
+def test_only_scripts_with_these_hashes_may_run(page):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="(.*?)"', page)[1]
+    policy = policy.replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'")
+    allowed = re.findall(r"'sha256-(.*?)'", policy)
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.S)
+    hashes = [base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts]
+    assert len(scripts) == 2
+    assert hashes == allowed
+    assert "unsafe-eval" not in policy
+    assert not re.search(r"script-src[^;]*unsafe-inline", policy)
+
+
+def test_nothing_outside_the_page_is_named_in_its_own_parts(page):
+    own = re.sub(r"<script>.*?</script>", "", page, flags=re.S)
+    assert not re.search(r"(src|href)=.?(https?:)?//", own)
+    assert not re.search(r"@import|url\(", own)
+
+
+def test_a_large_ranking_is_thinned_and_looks_the_same():
+    rng = np.random.default_rng(2)
+    y = rng.random(200_000) < 0.3
+    ranking = saw.rank(y, rng.normal(size=y.size) + 1.5 * y)
+    tp, fp = _path(ranking, np.array([0.005, 0.9]))
+    assert tp.size < 3 * 4000
+    assert np.all(np.diff(tp) >= 0)
+    assert np.all(np.diff(fp) >= 0)
+    curve = saw.pr_curve(ranking)
+    recall, precision = tp / ranking.n_pos, tp / np.maximum(tp + fp, 1e-300)
+    # No point of the curve is farther than a pixel from a drawn one at the same recall.
+    for at in (0.01, 0.2, 0.5, 0.9, 0.999):
+        near = np.abs(recall - at) <= 1e-3
+        assert near.any()
+        assert np.min(np.abs(precision[near] - curve.at(at))) < 2e-3
+    assert np.trapezoid(precision, recall) == pytest.approx(curve.area(), abs=1e-3)
+
+
+def test_three_models_on_many_rows_stay_under_six_megabytes():
+    rng = np.random.default_rng(3)
+    y = rng.random(40_000) < 0.5
+    rankings = {name: saw.rank(y, rng.normal(size=y.size) + y) for name in "abc"}
+    evaluation = evaluate_rankings(rankings)
+    assert len(render_report(evaluation).encode()) < 6_000_000
+    points = payload(evaluation)["models"][0]
+    assert len(points["thresholds"]["threshold"]) <= 602
+
+
+def test_a_file_appears_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "page.html"
+
+    def fail() -> None:
+        with whole_file(target) as unfinished:
+            unfinished.write_text("half")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+    with whole_file(target) as unfinished:
+        unfinished.write_text("whole")
+        assert not target.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+    assert target.read_text() == "whole"
