@@ -19,7 +19,9 @@ FloatArray = npt.NDArray[np.float64]
 
 def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]:
     """Return the fields of the ranking of unweighted rows."""
-    ours, theirs = np.compress(positive, scores), np.compress(~positive, scores)
+    share = np.count_nonzero(positive) / scores.size
+    ours = _counting.select(scores, positive, share)
+    theirs = _counting.select(scores, ~positive, 1.0 - share)
     parts = _counting.pieces(theirs, _counting.shard_count(ours.size, theirs.size))
     # The two classes are fresh copies, so they are sorted in place.
     _counting.in_threads([part.sort for part in (ours, *parts)], scores.size)
@@ -42,6 +44,7 @@ def weigh_rows(
 
     Weights need the order of their rows, so this path sorts indices; each thread takes a part.
     """
+    _validation.reject_missing(scores, "y_score")  # also where the weight is zero
     used = weights > 0
     if not used.any():
         raise InputError("sample_weight is zero in every row: at least one must be positive.")
@@ -57,7 +60,6 @@ def weigh_rows(
         return values[order], weights[rows[order]]
 
     parts = _counting.in_threads([partial(ordered, rows) for rows in index], scores.size)
-    _reject_nan(scores, *(part[0] for part in parts))
     (ours, our_weights), negatives = parts[0], parts[1:]
     threshold, edges = _counting.distinct(ours)
 

@@ -193,6 +193,11 @@ def test_zero_weights_drop_rows():
     assert saw.rank(Y, S, sample_weight=[1, 1, 1, 1, 0]) == kept
 
 
+def test_a_missing_score_is_refused_whatever_its_weight():
+    with pytest.raises(InputError, match="y_score must not be missing"):
+        saw.rank(Y, [0.9, 0.8, 0.7, 0.3, np.nan], sample_weight=[1, 1, 1, 1, 0])
+
+
 def test_read_only_and_strided_inputs_are_left_alone():
     wide = np.zeros((5, 2))
     wide[:, 0] = S

@@ -1,0 +1,488 @@
+"""Files, data sets, readers and pipes give what the same rows in memory give."""
+
+import io
+import os
+import sys
+import threading
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+from sawtooth.engines import arrow
+from sawtooth.exceptions import DirectionWarning, InputError
+from sawtooth.groups import rank_groups
+from tests.unit.test_package import modules_after
+
+pa = pytest.importorskip("pyarrow")
+import pyarrow.csv as csv  # noqa: E402
+import pyarrow.dataset as ds  # noqa: E402
+import pyarrow.feather as feather  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+ROWS = 5_000
+NAMES = {"label": "y", "score": "s"}
+
+
+def make_table(seed=0, rows=ROWS):
+    """Scores with ties inside and between the classes, weights with zeros, three groups."""
+    rng = np.random.default_rng(seed)
+    labels = (rng.random(rows) < 0.05).astype(np.int64)
+    scores = np.round(rng.normal(size=rows) + labels, 2)
+    return pa.table(
+        {
+            "y": labels,
+            "s": scores,
+            "w": rng.integers(0, 5, rows) / 4,
+            "g": rng.choice(["north", "south", "west"], rows),
+            "unused": rng.random(rows),
+        }
+    )
+
+
+@pytest.fixture(autouse=True)
+def two_cores(monkeypatch):
+    """How much fits into a given memory depends on the number of threads."""
+    monkeypatch.setattr("sawtooth._counting.available_cores", lambda: 2)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return make_table()
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return saw.rank(table["y"], table["s"])
+
+
+def json_lines(table, path):
+    path.write_text("\n".join(str(row).replace("'", '"') for row in table.to_pylist()))
+
+
+WRITERS = {
+    "data.parquet": lambda t, path: pq.write_table(t, path, row_group_size=700),
+    "data.pq": lambda t, path: pq.write_table(t, path, row_group_size=10**6),
+    "data.feather": feather.write_feather,
+    "data.arrow": lambda t, path: feather.write_feather(t, path, compression="zstd"),
+    "data.csv": csv.write_csv,
+    "data.csv.gz": lambda t, path: csv.write_csv(t, pa.CompressedOutputStream(path, "gzip")),
+    "data.tsv": lambda t, path: csv.write_csv(t, path, csv.WriteOptions(delimiter="\t")),
+    "data.jsonl": json_lines,
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_kind_of_file(name, table, expected, tmp_path):
+    WRITERS[name](table, tmp_path / name)
+    assert arrow.rank(tmp_path / name, **NAMES) == expected
+
+
+def test_globs_folders_lists_and_names_that_look_like_globs(table, expected, tmp_path):
+    for number, start in enumerate(range(0, ROWS, 1500)):
+        pq.write_table(table.slice(start, 1500), tmp_path / f"part[{number}].parquet")
+    (tmp_path / "_SUCCESS").touch()
+    assert arrow.rank(tmp_path, **NAMES) == expected
+    assert arrow.rank(str(tmp_path / "part*.parquet"), **NAMES) == expected
+    assert arrow.rank(sorted(tmp_path.glob("part*")), **NAMES) == expected
+    [first] = tmp_path.glob("part?0?.parquet")
+    assert arrow.rank(first, **NAMES).n_neg < 1500
+
+
+def test_partitioned_data_sets_and_their_columns(table, expected, tmp_path):
+    ds.write_dataset(
+        table, tmp_path, format="parquet", partitioning=["g"], partitioning_flavor="hive"
+    )
+    assert arrow.rank(tmp_path, **NAMES) == expected
+    rankings = arrow.rank(tmp_path, **NAMES, group="g")
+    assert_same_groups(rankings, rank_groups(table["y"], table["s"], table["g"]))
+
+
+def assert_same_groups(found, expected):
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert all(one == other for one, other in zip(found, expected, strict=True))
+
+
+def test_data_sets_tables_and_reader_factories(table, expected, tmp_path):
+    pq.write_table(table, tmp_path / "data.parquet", row_group_size=999)
+    assert arrow.rank(ds.dataset(tmp_path), **NAMES) == expected
+    assert arrow.rank(table, **NAMES) == expected
+    assert arrow.rank(lambda: table, **NAMES) == expected
+    assert arrow.rank(lambda: table.to_batches(max_chunksize=37), **NAMES) == expected
+    assert arrow.rank(lambda: table.to_reader(), **NAMES) == expected
+    assert (
+        arrow.rank(lambda: pq.ParquetFile(tmp_path / "data.parquet").iter_batches(), **NAMES)
+        == expected
+    )
+
+
+def test_the_filter_of_a_data_set_is_applied(table, tmp_path):
+    pq.write_table(table, tmp_path / "data.parquet")
+    chosen = ds.dataset(tmp_path).filter(ds.field("g") == "west")
+    west = table.filter(ds.field("g") == "west")
+    assert arrow.rank(chosen, **NAMES) == saw.rank(west["y"], west["s"])
+
+
+def stream_of(table):
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=800)
+    return io.BytesIO(sink.getvalue())
+
+
+def text_of(table, delimiter=","):
+    sink = io.BytesIO()
+    csv.write_csv(table, sink, csv.WriteOptions(delimiter=delimiter))
+    return io.BytesIO(sink.getvalue())
+
+
+ONCE = {
+    "reader": lambda t: t.to_reader(),
+    "arrow stream": stream_of,
+    "csv": text_of,
+    "tsv": lambda t: text_of(t, "\t"),
+}
+
+
+@pytest.mark.parametrize("kind", ONCE)
+@pytest.mark.parametrize("memory", [1, 2**29])
+def test_what_is_read_once_is_kept_in_memory_or_on_disk(kind, memory, table, expected):
+    # With almost no memory the positives are refused, so they are few here.
+    few = table.append_column("few", pa.array(np.round(table["s"].to_numpy())))
+    ranking = arrow.rank(ONCE[kind](few), label="y", score="few", memory=max(memory, 10_000))
+    assert ranking == saw.rank(few["y"], few["few"])
+
+
+@pytest.mark.parametrize("kind", ONCE)
+def test_what_is_read_once_is_ranked_in_one_pass_with_max_rows(kind, table, expected):
+    ranking = arrow.rank(ONCE[kind](table), **NAMES, max_rows=20)
+    assert len(ranking) <= 20
+    assert (ranking.n_pos, ranking.n_neg) == (expected.n_pos, expected.n_neg)
+    bounds = saw.tie_bounds(ranking)
+    assert bounds.low <= saw.aucpr(expected) <= bounds.high
+    grouped = arrow.rank(ONCE[kind](table), **NAMES, max_rows=20, group="g", weight="w")
+    assert [len(ranking) <= 20 for ranking in grouped] == [True] * 3
+
+
+def test_standard_input(table, expected, monkeypatch):
+    class Stdin:
+        buffer = io.BufferedReader(text_of(table))
+
+    monkeypatch.setattr(sys, "stdin", Stdin)
+    assert arrow.rank("-", **NAMES) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_named_pipe(table, expected, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(text_of(table).getvalue()))
+    writer.start()
+    assert arrow.rank(pipe, **NAMES) == expected
+    writer.join()
+
+
+@pytest.mark.parametrize("memory", [100_000, 2**29])
+def test_weights_with_their_squares_and_rows(memory, table):
+    found = arrow.rank(table, **NAMES, weight="w", memory=memory)
+    exact = saw.rank(table["y"], table["s"], sample_weight=table["w"])
+    assert found == exact  # weights are quarters, so their sums are exact
+    for one, other in zip(found.rows, exact.rows, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_allclose(found.moments, exact.moments, rtol=1e-12)
+
+
+def test_groups_without_positives_have_their_place(table):
+    group = np.where(table["y"].to_numpy() == 1, 7, np.arange(ROWS) % 3)
+    found = arrow.rank(table.append_column("k", pa.array(group)), **NAMES, group="k")
+    assert_same_groups(found, rank_groups(table["y"], table["s"], group))
+    assert found.n_pos.tolist()[:3] == [0, 0, 0]
+
+
+LABELS = {
+    "booleans": (lambda y: pa.array(y == 1), 1),
+    "minus one": (lambda y: pa.array(2.0 * y - 1), 1),
+    "negative class": (lambda y: pa.array(y), 0),
+    "strings": (lambda y: pa.array(np.where(y == 1, "spam", "ham")), "spam"),
+    "categories": (lambda y: pa.array(np.where(y == 1, "spam", "ham")).dictionary_encode(), "spam"),
+    "other numbers": (lambda y: pa.array(np.where(y == 1, 7, 3)), 7),
+    "decimals": (lambda y: pa.array([Decimal(int(value)) for value in y]), 1),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_every_kind_of_label(kind, table, expected):
+    make, pos_label = LABELS[kind]
+    labels = make(table["y"].to_numpy())
+    changed = table.set_column(0, "y", labels)
+    if pos_label == 0:
+        with pytest.warns(DirectionWarning):
+            expected = saw.rank(table["y"], table["s"], pos_label=0)
+        with pytest.warns(DirectionWarning):
+            assert arrow.rank(changed, **NAMES, pos_label=0) == expected
+    else:
+        assert arrow.rank(changed, **NAMES, pos_label=pos_label) == expected
+
+
+SCORES = {
+    "float32": lambda s: s.astype(np.float32),
+    "float16": lambda s: s.astype(np.float16),
+    "int8": lambda s: np.clip(s * 10, -128, 127).astype(np.int8),
+    "int64": lambda s: (s * 100).astype(np.int64) + 2**60,
+    "uint64": lambda s: (s * 100 + 10_000).astype(np.uint64) + np.uint64(2**63),
+    "infinite": lambda s: np.where(s > 1, np.inf, np.where(s < -1, -np.inf, s)),
+    "boolean": lambda s: s > 0,
+}
+
+
+@pytest.mark.parametrize("kind", SCORES)
+def test_every_kind_of_score(kind, table):
+    scores = SCORES[kind](table["s"].to_numpy())
+    found = arrow.rank(table.set_column(1, "s", pa.array(scores)), **NAMES)
+    assert found == saw.rank(table["y"], scores)
+    assert found.threshold.dtype.kind == saw.rank(table["y"], scores).threshold.dtype.kind
+
+
+def test_decimal_scores_are_numbers(table, expected):
+    decimals = pa.array([Decimal(f"{value:.2f}") for value in table["s"].to_numpy()])
+    assert arrow.rank(table.set_column(1, "s", decimals), **NAMES) == expected
+
+
+def test_files_of_different_types_are_compared_as_the_wider_one():
+    parts = [
+        pa.table({"y": [1, 0, 1], "s": pa.array([3, 2, 1], pa.int32())}),
+        pa.table({"y": [1, 0, 0], "s": pa.array([2.5, 2.0, 0.5], pa.float64())}),
+    ]
+    found = arrow.rank(lambda: parts, **NAMES)
+    assert found == saw.rank([1, 0, 1, 1, 0, 0], [3, 2, 1, 2.5, 2.0, 0.5])
+
+
+def test_hostile_names(table, expected, tmp_path):
+    names = ["a.b", "`s`; DROP", "", "g' or 1", "a"]
+    pq.write_table(table.rename_columns(names), tmp_path / "data.parquet")
+    for data in (tmp_path / "data.parquet", table.rename_columns(names)):
+        assert arrow.rank(data, label="a.b", score="`s`; DROP") == expected
+        assert arrow.rank(data, label="a.b", score="`s`; DROP", weight="").weighted
+
+
+def test_one_column_in_two_roles(table):
+    found = arrow.rank(table, label="y", score="w", weight="w")
+    assert found == saw.rank(table["y"], table["w"], sample_weight=table["w"])
+
+
+@pytest.mark.parametrize("max_rows", [1, 5, 40])
+def test_coarsened_with_bounds_that_contain_the_exact_value(max_rows, tmp_path):
+    rng = np.random.default_rng(3)
+    labels = rng.random(20_000) < 0.3
+    table = pa.table({"y": labels, "s": rng.normal(size=20_000) + labels})
+    pq.write_table(table, tmp_path / "data.parquet", row_group_size=1000)
+    found = arrow.rank(tmp_path / "data.parquet", **NAMES, max_rows=max_rows, memory=2**20)
+    exact = saw.rank(table["y"], table["s"])
+    assert len(found) <= max_rows
+    assert (found.n_pos, found.n_neg) == (exact.n_pos, exact.n_neg)
+    for estimator in ("average_precision", "davis_goadrich"):
+        bounds = saw.tie_bounds(found, estimator=estimator)
+        best = saw.tie_bounds(exact.coarsen(max_rows), estimator=estimator)
+        assert bounds.low <= saw.aucpr(exact, estimator=estimator) <= bounds.high
+        # Thresholds from quantiles cost little against choosing from all positives.
+        assert bounds.high - bounds.low < 2 * (best.high - best.low)
+
+
+def test_max_rows_above_the_positives_is_exact(table, expected):
+    assert arrow.rank(table, **NAMES, max_rows=ROWS) == expected
+
+
+def test_positives_beyond_the_memory_are_refused_with_the_way_out():
+    table = pa.table({"y": np.ones(20_000), "s": np.arange(20_000.0)})
+    with pytest.raises(InputError, match=r"larger memory= .* or max_rows="):
+        arrow.rank(table, **NAMES, memory=1_000_000)
+    assert arrow.rank(table, **NAMES, memory=1_000_000, max_rows=100).n_pos == 20_000
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_progress_counts_every_row_twice(suffix, table, tmp_path):
+    WRITERS[f"data.{suffix}"](table, tmp_path / f"data.{suffix}")
+    calls = []
+    arrow.rank(
+        tmp_path / f"data.{suffix}",
+        **NAMES,
+        memory=100_000,
+        progress=lambda *call: calls.append(call),
+    )
+    done = [call[0] for call in calls]
+    assert done == sorted(done)
+    assert calls[-1] == (2 * ROWS, 2 * ROWS)
+    if suffix == "parquet":
+        assert {call[1] for call in calls} == {2 * ROWS}
+
+
+def spoiled(table, column, rows, value):
+    values = table[column].to_pylist()
+    for row in rows:
+        values[row] = value
+    index = table.schema.get_field_index(column)
+    return table.set_column(index, column, pa.array(values))
+
+
+FLAWS = {
+    "NaN scores": ("s", [4321, 17, 900], np.nan, 1),
+    "null scores": ("s", [4321, 17], None, 1),
+    "null labels": ("y", [4000, 33], None, 1),
+    "third label": ("y", [4000, 33], 2, 1),
+    "labels without the positive one": ("y", [], 0, 3),
+    "labels of another kind": ("y", [], 0, "yes"),
+    "negative weight": ("w", [4999, 5], -1.0, 1),
+    "infinite weight": ("w", [4999], np.inf, 1),
+    "null group": ("g", [5], None, 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FLAWS)
+@pytest.mark.parametrize("once", [False, True])
+def test_errors_are_those_of_rank_with_the_count_over_all_shards(name, once, table, tmp_path):
+    column, rows, value, pos_label = FLAWS[name]
+    bad = spoiled(table, column, rows, value)
+    arrays = {
+        c: np.asarray(bad[c].to_pylist(), dtype=object if c in "yg" else float) for c in "yswg"
+    }
+    if name == "labels of another kind":
+        arrays["y"] = arrays["y"].astype(int)
+    with pytest.raises(InputError) as in_memory:
+        rank_groups(arrays["y"], arrays["s"], arrays["g"], arrays["w"], pos_label=pos_label)
+    data = bad.to_reader()
+    if not once:
+        data = tmp_path / "data.parquet"
+        pq.write_table(bad, data, row_group_size=1000)
+    with pytest.raises(InputError) as found:
+        arrow.rank(data, **NAMES, weight="w", group="g", pos_label=pos_label, memory=400_000)
+    roles = {"y_true": "label='y'", "y_score": "score='s'", "sample_weight": "weight='w'"}
+    told = str(in_memory.value).replace("groups", "group='g'")
+    for ours, theirs in roles.items():
+        told = told.replace(ours, theirs)
+    remedy = " pass label='y' == label"
+    if name == "null group":  # in memory, groups are counted by runs of rows
+        assert "group='g' must not be missing (NaN or None): 1 bad row of 5000" in str(found.value)
+    else:
+        assert str(found.value).split(remedy)[0].startswith(told.split(remedy)[0])
+
+
+def test_too_many_labels_do_not_fill_the_memory():
+    table = pa.table({"y": np.arange(5000.0), "s": np.arange(5000.0)})
+    with pytest.raises(InputError, match=r"at most two labels, got more than 1000 \(0.0, 1.0"):
+        arrow.rank(table, **NAMES)
+
+
+def test_labels_that_only_differ_between_shards():
+    parts = [pa.table({"y": [1, 0], "s": [1.0, 2.0]}), pa.table({"y": [1, -1], "s": [1.0, 2.0]})]
+    with pytest.raises(InputError, match=r"at most two labels, got 3 .* third one is 3"):
+        arrow.rank(lambda: parts, **NAMES)
+
+
+def test_weights_that_are_all_zero(table):
+    zero = table.append_column("zero", pa.array(np.zeros(ROWS)))
+    with pytest.raises(InputError, match="weight='zero' is zero in every row"):
+        arrow.rank(zero, **NAMES, weight="zero")
+
+
+def test_no_rows():
+    with pytest.raises(InputError, match="label='y' and score='s' must have at least one row"):
+        arrow.rank(
+            pa.table({"y": pa.array([], pa.int8()), "s": pa.array([], pa.float64())}), **NAMES
+        )
+
+
+WRONG = {
+    "no such column": ({"score": "S"}, "score='S' is not a column of the data, which has 'y', 's'"),
+    "text as scores": ({"score": "g"}, "score='g' must hold real numbers, got string"),
+    "text as weights": ({"weight": "g"}, "weight='g' must hold numbers, got string"),
+    "too few rows": ({"max_rows": 0}, "max_rows must be a whole number of at least 1"),
+    "no memory": ({"memory": 0}, "memory must be a whole number of at least 1"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_arguments(name, table):
+    changed, message = WRONG[name]
+    with pytest.raises(InputError, match=message):
+        arrow.rank(table, **{**NAMES, **changed})
+
+
+def test_a_column_that_is_there_twice(table):
+    twice = table.rename_columns(["y", "s", "s", "g", "u"])
+    with pytest.raises(InputError, match="score='s' names 2 columns"):
+        arrow.rank(twice, **NAMES)
+
+
+def test_a_column_that_one_file_lacks(table, tmp_path):
+    pq.write_table(table, tmp_path / "1.parquet")
+    pq.write_table(table.drop_columns("s"), tmp_path / "2.parquet")
+    with pytest.raises(InputError, match="score='s' is not a column"):
+        arrow.rank(tmp_path, **NAMES)
+
+
+def test_files_that_are_not_there_or_not_known(table, tmp_path):
+    (tmp_path / "data.xls").write_bytes(b"?")
+    (tmp_path / "data.parquet").write_bytes(b"?")
+    (tmp_path / "empty").mkdir()
+    for data, message in {
+        tmp_path / "none.parquet": "neither a file, nor a folder",
+        tmp_path / "*.csv": "neither a file, nor a folder",
+        tmp_path / "data.xls": r"known by an ending .* found '.xls'",
+        tmp_path / "empty": "found no file",
+        tmp_path: r"one kind.*'.parquet', '.xls'",
+        tmp_path / "data.parquet": "cannot be read",
+        3.5: "data must be a path",
+    }.items():
+        with pytest.raises(InputError, match=message):
+            arrow.rank(data, **NAMES)
+    with pytest.raises(InputError, match="its result was int"):
+        arrow.rank(lambda: 3, **NAMES)
+    with pytest.raises(InputError, match="the input is empty"):
+        arrow.rank(io.BytesIO(), **NAMES)
+
+
+def test_a_file_that_turns_bad_further_on(tmp_path):
+    lines = ["y,s", *(f"{row % 2},{row}" for row in range(200_000)), "1,high", ""]
+    (tmp_path / "data.csv").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"data cannot be read .*'high'"):
+        arrow.rank(tmp_path / "data.csv", **NAMES)
+
+
+def test_an_error_stops_the_other_threads(table):
+    seen = []
+
+    def batches():
+        for number in range(1000):
+            seen.append(number)
+            yield table
+
+    def progress(done, total):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        arrow.rank(batches, **NAMES, progress=progress)
+    assert len(seen) < 500
+
+
+def test_data_that_change_between_the_passes(table):
+    passes = iter([table, table.slice(10)])
+    with pytest.raises(InputError, match="first pass read 5000 rows and the second 4990"):
+        arrow.rank(lambda: next(passes), **NAMES)
+
+
+def test_a_scorer_worse_than_random_is_told(table):
+    with pytest.warns(DirectionWarning):
+        arrow.rank(table.set_column(1, "s", pa.array(-table["s"].to_numpy())), **NAMES)
+
+
+def test_importing_the_engines_imports_none_of_their_libraries():
+    loaded = modules_after("from sawtooth.engines import arrow, dask, spark")
+    assert "sawtooth.engines.spark" in loaded
+    assert not loaded & {"pyarrow", "pandas", "dask", "distributed", "pyspark"}
+
+
+def test_a_missing_library_says_what_to_install(monkeypatch):
+    monkeypatch.setattr("sawtooth.engines._twopass.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pyarrow.*sawtooth\[arrow\]"):
+        arrow.rank("data.parquet", **NAMES)
