@@ -181,7 +181,7 @@ def operating_point(
     >>> y = rng.random(5000) < 0.2
     >>> ranking = saw.rank(y, rng.normal(size=5000) + 2 * y)
     >>> saw.operating_point(ranking, min_precision=0.8)
-    OperatingPoint(threshold=1.81359, precision >= 0.8, recall >= 0.554, 95 % each, 90 % both)
+    OperatingPoint(threshold=1.82099, precision >= 0.8, recall >= 0.5512, 95 % each, 90 % both)
     >>> saw.operating_point(ranking, min_recall=0.8)
     OperatingPoint(threshold=1.09461, precision >= 0.5699, recall >= 0.8, 95 % each, 90 % both)
     >>> saw.operating_point(ranking, min_precision=0.8, prevalence=0.05).positives_needed
