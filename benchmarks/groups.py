@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import sawtooth as saw
 from benchmarks.harness import Budget, Race, benchmark
-from sawtooth.group_metrics import per_group
+from sawtooth.aggregate.metrics import per_group
 
 PEER = "ranx"
 RELEVANT = 10

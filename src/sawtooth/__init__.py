@@ -2,7 +2,18 @@
 
 from ._estimators import ESTIMATORS
 from ._version import __version__
-from .aggregate import aggregate
+from .aggregate import (
+    RankingSet,
+    aggregate,
+    compare_groups,
+    downsample_effect,
+    per_group,
+    rank_classes,
+    rank_groups,
+    read_trec,
+    summary_curve,
+    undo_downsampling,
+)
 from .areas import (
     aucnpr,
     aucpr,
@@ -25,11 +36,7 @@ from .curves import (
     pr_curve,
     roc_curve,
 )
-from .downsampling import downsample_effect, undo_downsampling
 from .example import example_path, load_example
-from .group_metrics import per_group
-from .group_tests import compare_groups
-from .groups import rank_classes, rank_groups
 from .inference.bands import (
     BANDS,
     Band,
@@ -49,14 +56,9 @@ from .inference.intervals import (
     crossval_interval,
     metric_interval,
 )
-from .operating import operating_point
-from .points import confusion, f_beta, iso_f_contours
+from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
 from .ranking import Ranking, rank
-from .ranking_set import RankingSet
 from .results import Interval
-from .summary import summary_curve
-from .thresholds import best_threshold
-from .trec import read_trec
 
 __all__ = [
     "BANDS",

@@ -18,7 +18,7 @@ import sawtooth as saw
 from sawtooth.display.report import Origin, write_report
 from sawtooth.evaluation import Evaluation, evaluate, wording
 from sawtooth.inference.intervals import aucpr_interval
-from sawtooth.points import confusion
+from sawtooth.points.matrix import confusion
 
 playwright = pytest.importorskip("playwright.sync_api")
 

@@ -10,7 +10,7 @@ from sawtooth._version import __version__
 from sawtooth.cli.study import studies
 from sawtooth.evaluation import wording
 from sawtooth.inference.compare import compare
-from sawtooth.operating import operating_point
+from sawtooth.points.operating import operating_point
 
 COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
 

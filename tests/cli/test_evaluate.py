@@ -20,7 +20,7 @@ from sawtooth.exceptions import DirectionWarning
 from sawtooth.inference.clusters import cluster_interval
 from sawtooth.inference.compare import compare
 from sawtooth.inference.intervals import aucpr_interval, auroc_interval, metric_interval
-from sawtooth.operating import operating_point
+from sawtooth.points.operating import operating_point
 
 from .conftest import write_csv
 

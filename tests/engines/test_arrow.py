@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate.groups import rank_groups
 from sawtooth.engines import arrow
 from sawtooth.exceptions import DirectionWarning, InputError
-from sawtooth.groups import rank_groups
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")

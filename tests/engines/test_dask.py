@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate.groups import rank_groups
 from sawtooth.engines import dask as engine
 from sawtooth.exceptions import InputError
-from sawtooth.groups import rank_groups
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

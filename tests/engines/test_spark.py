@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate.groups import rank_groups
 from sawtooth.engines import spark as engine
 from sawtooth.exceptions import InputError
-from sawtooth.groups import rank_groups
 
 pa = pytest.importorskip("pyarrow")
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate.groups import rank_groups
 from sawtooth.engines import _twopass
 from sawtooth.engines._census import PositiveScores
 from sawtooth.engines._columns import Request, read_pieces
 from sawtooth.engines._twopass import Count, TakeCensus, Tally, rank_in_two_passes
-from sawtooth.groups import rank_groups
 
 pa = pytest.importorskip("pyarrow")
 

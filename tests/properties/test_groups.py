@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import sawtooth as saw
-from sawtooth.group_metrics import METRICS, per_group
-from sawtooth.groups import rank_groups
-from sawtooth.summary import summary_curve
+from sawtooth.aggregate.groups import rank_groups
+from sawtooth.aggregate.metrics import METRICS, per_group
+from sawtooth.aggregate.summary import summary_curve
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
 

@@ -10,8 +10,8 @@ from scipy import stats
 from scipy.special import ndtr
 
 import sawtooth as saw
-from sawtooth._certificates import binomial_tail, passing_run, sequences, uniform_share
-from sawtooth.operating import operating_point
+from sawtooth.points.certificates import binomial_tail, passing_run, sequences, uniform_share
+from sawtooth.points.operating import operating_point
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
 

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
-from sawtooth.aggregate import aggregate
-from sawtooth.downsampling import downsample_effect, undo_downsampling
+from sawtooth.aggregate import pooling
+from sawtooth.aggregate.averages import aggregate
+from sawtooth.aggregate.downsampling import downsample_effect, undo_downsampling
+from sawtooth.aggregate.groups import rank_groups
+from sawtooth.aggregate.metrics import per_group
+from sawtooth.aggregate.paired_tests import TESTS, compare_groups
 from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.group_metrics import per_group
-from sawtooth.group_tests import TESTS, compare_groups
-from sawtooth.groups import rank_groups
 from tests import naive_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
@@ -77,7 +78,7 @@ def test_coarse_cells_hardly_change_the_jackknife(monkeypatch):
     rng = np.random.default_rng(4)
     y, s, group = tasks(rng, [0.1, 0.3, 0.5, 0.2], size=2000)
     coarse = aggregate(rank_groups(y, s, group), how="pooled").interval
-    monkeypatch.setattr("sawtooth.pooling._CELLS", (10**6, 10**6))
+    monkeypatch.setattr(pooling, "_CELLS", (10**6, 10**6))
     exact = aggregate(rank_groups(y, s, group), how="pooled").interval
     assert coarse.estimate == exact.estimate
     assert coarse.width == pytest.approx(exact.width, rel=0.01)
@@ -308,7 +309,7 @@ def test_downsampled_average_precision_is_the_mean_over_all_subsets(kept):
 
 
 def test_large_counts_are_summed_as_exactly_as_term_by_term():
-    from sawtooth.downsampling import _expected_precision
+    from sawtooth.aggregate.downsampling import _expected_precision
 
     rng = np.random.default_rng(51)
     for _ in range(60):

@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate import grouping, pooling
+from sawtooth.aggregate.groups import rank_classes, rank_groups
+from sawtooth.aggregate.metrics import per_group
+from sawtooth.aggregate.ranking_set import RankingSet
 from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.group_metrics import per_group
-from sawtooth.groups import rank_classes, rank_groups
-from sawtooth.ranking_set import RankingSet
 from tests import naive_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
@@ -58,7 +59,7 @@ def test_many_blocks_and_threads_give_the_same_as_one(monkeypatch):
     rng = np.random.default_rng(13)
     y, s, groups = naive_groups.random_groups(rng, 40, 60, 5)
     once = rank_groups(y, s, groups)
-    monkeypatch.setattr("sawtooth._grouping.BLOCK_ROWS", 16)
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 16)
     monkeypatch.setattr("sawtooth._counting._THREADING_PAYS", 1)
     again = rank_groups(y, s, groups)
     assert all(a == b for a, b in zip(once, again, strict=True))
@@ -444,7 +445,7 @@ def test_bad_classes_are_named(arguments, message):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
-    monkeypatch.setattr("sawtooth.pooling._CELLS", (8, 8))
+    monkeypatch.setattr(pooling, "_CELLS", (8, 8))
     rng = np.random.default_rng(41)
     y, s, groups = naive_groups.random_groups(rng, 9, 60, 10)
     w = rng.integers(0, 5, y.size) / 4 if weighted else None
@@ -464,7 +465,7 @@ def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
 
 def test_kruskal_wallis_equals_scipy():
     stats = pytest.importorskip("scipy.stats")
-    from sawtooth.pooling import kruskal_wallis
+    from sawtooth.aggregate.pooling import kruskal_wallis
 
     rng = np.random.default_rng(42)
     for _ in range(20):

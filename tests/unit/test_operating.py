@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
-from sawtooth._certificates import (
+from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from sawtooth.points.certificates import (
     binomial_tail,
     first_rank,
     passing_run,
@@ -16,8 +17,7 @@ from sawtooth._certificates import (
     smallest_rank,
     uniform_share,
 )
-from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from sawtooth.operating import operating_point
+from sawtooth.points.operating import operating_point
 from tests import naive_points
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")

@@ -16,8 +16,8 @@ from sawtooth.exceptions import (
     UndefinedMetricError,
     UndefinedMetricWarning,
 )
-from sawtooth.points import Confusion, confusion, f_beta, iso_f_contours
-from sawtooth.thresholds import METRICS, best_threshold
+from sawtooth.points.matrix import Confusion, confusion, f_beta, iso_f_contours
+from sawtooth.points.thresholds import METRICS, best_threshold
 from tests import naive_points
 from tests.datasets import random_data
 

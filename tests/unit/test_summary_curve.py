@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
-from sawtooth._summary_bands import GRID, false_positive_rates, unbiased_rates
+from sawtooth.aggregate.groups import rank_groups
+from sawtooth.aggregate.metrics import per_group
+from sawtooth.aggregate.summary import METHODS, summary_curve
+from sawtooth.aggregate.summary_bands import GRID, false_positive_rates, unbiased_rates
 from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.group_metrics import per_group
-from sawtooth.groups import rank_groups
 from sawtooth.simulate import Bibeta, Binormal
-from sawtooth.summary import METHODS, summary_curve
 from tests import naive_groups
 
 pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth.aggregate import trec
+from sawtooth.aggregate.groups import rank_groups
+from sawtooth.aggregate.metrics import per_group
+from sawtooth.aggregate.trec import read_trec
 from sawtooth.exceptions import InputError
-from sawtooth.group_metrics import per_group
-from sawtooth.groups import rank_groups
-from sawtooth.trec import read_trec
 
 # Sums of a few dozen terms in another order.
 SAME = 1e-12
@@ -202,7 +203,7 @@ def test_files_in_many_blocks(tmp_path, monkeypatch):
     run, qrels = lines(*random_collection(rng))
     (tmp_path / "run.txt").write_text("\n".join(run) + "\n\n", encoding="utf-8")
     (tmp_path / "qrels.txt").write_text("\n".join(qrels), encoding="utf-8")
-    monkeypatch.setattr("sawtooth.trec._LINES_AT_ONCE", 7)
+    monkeypatch.setattr(trec, "_LINES_AT_ONCE", 7)
     from_files = read_trec(tmp_path / "run.txt", str(tmp_path / "qrels.txt"))
     monkeypatch.undo()
     given = read_trec(run, qrels)

@@ -7,7 +7,7 @@ import click
 from .._version import __version__
 from ..engines.files import Roles
 from ..evaluation import wording
-from ..operating import OperatingPoint, operating_point
+from ..points.operating import OperatingPoint, operating_point
 from .examples import Command
 from .options import (
     Request,

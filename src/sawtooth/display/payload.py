@@ -12,7 +12,7 @@ from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation
 from ..evaluation.results import plain
-from ..points import iso_f_contours
+from ..points.matrix import iso_f_contours
 from ..ranking import Ranking
 from .sections import shown_pairs
 

@@ -152,7 +152,7 @@ def deliver(rankings: dict[Any, Ranking], request: Request) -> Any:
         ranking = rankings[None]
         warn_if_worse_than_random(ranking)
         return ranking
-    from ..ranking_set import RankingSet
+    from ..aggregate.ranking_set import RankingSet
 
     labels = list(rankings)
     with suppress(TypeError):  # labels of different kinds have no order

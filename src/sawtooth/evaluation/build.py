@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _counting, _validation
+from ..aggregate.groups import rank_groups
+from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
-from ..groups import rank_groups
 from ..inference.bands import Band, difference_band
 from ..inference.clusters import cluster_interval
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import metric_interval
 from ..ranking import Ranking, rank
-from ..ranking_set import RankingSet
 from ..results import Interval
 from . import wording
 from .answer import answer

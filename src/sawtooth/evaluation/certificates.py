@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..operating import OperatingPoint, operating_point
+from ..points.operating import OperatingPoint, operating_point
 from ..ranking import Ranking
 from .quiet import quietly
 

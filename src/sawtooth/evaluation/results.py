@@ -18,7 +18,7 @@ from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..inference.bands import Band, pr_band
 from ..inference.compare import Comparison
-from ..operating import OperatingPoint
+from ..points.operating import OperatingPoint
 from ..ranking import Ranking
 from ..results import Interval
 from . import wording

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._certificates import share_limits
-from .._independent_counts import independent_counts
+from ..points.certificates import share_limits
+from ..points.independent import independent_counts
 from ..ranking import Ranking
 from .quiet import quietly
 

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting, _validation
-from .exceptions import InputError
-from .ranking import Cells
+from .. import _counting, _validation
+from ..exceptions import InputError
+from ..ranking import Cells
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _grouping, _validation
-from .exceptions import InputError
+from .. import _validation
+from ..exceptions import InputError
+from . import grouping as _grouping
 from .pooling import pool
 from .ranking_set import RankingSet as RankingSet
 

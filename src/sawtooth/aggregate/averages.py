@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._group_words import Situation, describe
-from ._jackknife import jackknife_error, leave_one_group_out
-from .exceptions import InputError, UndefinedMetricError
-from .group_metrics import METRICS, GroupOptions, all_positives, concordant_pairs, per_group
+from .. import _validation
+from ..exceptions import InputError, UndefinedMetricError
+from ..results import Interval
+from .jackknife import jackknife_error, leave_one_group_out
+from .metrics import METRICS, GroupOptions, all_positives, concordant_pairs, per_group
 from .pooling import Comparability, comparability
 from .ranking_set import RankingSet, as_ranking_set
-from .results import Interval
+from .words import Situation, describe
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._estimators import ratio
-from .areas import warn_undefined
-from .exceptions import InputError, ReliabilityWarning
-from .ranking import Ranking
+from .. import _validation
+from .._estimators import ratio
+from ..areas import warn_undefined
+from ..exceptions import InputError, ReliabilityWarning
+from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._estimators import ratio
-from ._jackknife import jackknife_error, leave_one_group_out
-from .aggregate import t_quantile
-from .curves import Curve
+from .._estimators import ratio
+from ..curves import Curve
+from .averages import t_quantile
+from .jackknife import jackknife_error, leave_one_group_out
 from .pooling import Pooled
 from .ranking_set import RankingSet
 

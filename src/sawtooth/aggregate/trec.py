@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _grouping, _validation
-from ._estimators import ratio
-from .exceptions import InputError
-from .group_metrics import GroupValues
+from .. import _validation
+from .._estimators import ratio
+from ..exceptions import InputError
+from . import grouping as _grouping
 from .groups import ranked
+from .metrics import GroupValues
 from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting, _sorting
-from ._grouping import Tables
-from .ranking import Cells, Ranking
+from .. import _counting, _sorting
+from ..ranking import Cells, Ranking
+from .grouping import Tables
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]

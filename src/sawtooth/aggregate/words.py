@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..results import Interval
 from .pooling import Comparability
-from .results import Interval
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

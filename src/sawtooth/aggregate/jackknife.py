@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..ranking import Cells
 from .pooling import Pooled
-from .ranking import Cells
 from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]

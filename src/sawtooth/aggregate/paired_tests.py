@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from .aggregate import t_quantile
-from .exceptions import InputError
-from .group_metrics import GroupValues, per_group
+from .. import _validation
+from ..exceptions import InputError
+from ..results import Interval
+from .averages import t_quantile
+from .metrics import GroupValues, per_group
 from .ranking_set import RankingSet
-from .results import Interval
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

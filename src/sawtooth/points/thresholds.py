@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from .exceptions import InputError, UndefinedMetricError
-from .points import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
-from .ranking import Ranking
+from .. import _validation
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Ranking
+from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation, areas
-from ._numerics import log1p_excess
-from .exceptions import InputError, UndefinedMetricError
-from .ranking import Ranking
+from .. import _validation, areas
+from .._numerics import log1p_excess
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
 

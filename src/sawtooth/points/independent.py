@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ._estimators import ratio
-from .exceptions import ReliabilityWarning
-from .ranking import Cells, Ranking
+from .._estimators import ratio
+from ..exceptions import ReliabilityWarning
+from ..ranking import Cells, Ranking
 
 FloatArray = npt.NDArray[np.float64]
 

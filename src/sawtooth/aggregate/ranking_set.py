@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _grouping
-from .exceptions import InputError
+from ..exceptions import InputError
+from ..ranking import Cells, Ranking
+from . import grouping as _grouping
 from .pooling import Pooled
-from .ranking import Cells, Ranking
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]

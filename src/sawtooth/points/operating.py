@@ -11,8 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._certificates import (
+from .. import _validation
+from .._estimators import ratio
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Ranking
+from ..results import Interval
+from .certificates import (
     binomial_tail,
     passing_run,
     sequences,
@@ -20,12 +24,8 @@ from ._certificates import (
     smallest_rank,
     uniform_share,
 )
-from ._estimators import ratio
-from ._independent_counts import IndependentCounts, independent_counts
-from .exceptions import InputError, UndefinedMetricError
-from .points import Confusion, at_row, plain_number
-from .ranking import Ranking
-from .results import Interval
+from .independent import IndependentCounts, independent_counts
+from .matrix import Confusion, at_row, plain_number
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -163,7 +163,7 @@ def operating_point(
     Notes
     -----
     Fixed-sequence testing with exact binomial tails; the proof stands at the top of
-    ``sawtooth/_certificates.py``.
+    ``sawtooth/points/certificates.py``.
     Compared with a Bonferroni correction over 30 thresholds it certifies far more: at 2,000 rows
     with 10 % positives, two normal score laws two standard deviations apart and a precision of
     0.8, a mean recall of .16 instead of .04 (.38 is possible if the law is known).

@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._estimators import ratio
-from ._summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
-from .curves import Curve, pr_curve
-from .curves import _drawable as drawable
-from .exceptions import InputError, UndefinedMetricError
-from .group_metrics import per_group
+from .. import _validation
+from .._estimators import ratio
+from ..curves import Curve, pr_curve
+from ..curves import _drawable as drawable
+from ..exceptions import InputError, UndefinedMetricError
+from .metrics import per_group
 from .ranking_set import RankingSet, as_ranking_set
+from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._estimators import ESTIMATORS, KERNELS, make_steps, ratio
-from ._grouping import BLOCK_ROWS
-from ._numerics import precision_sum, reciprocal_sum
-from .areas import minimum_aucpr
-from .exceptions import InputError, UndefinedMetricError
-from .ranking import Cells
+from .. import _validation
+from .._estimators import ESTIMATORS, KERNELS, make_steps, ratio
+from .._numerics import precision_sum, reciprocal_sum
+from ..areas import minimum_aucpr
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Cells
+from .grouping import BLOCK_ROWS
 from .ranking_set import RankingSet, as_ranking_set
 
 Array = npt.NDArray[Any]

@@ -1,0 +1,23 @@
+"""Many rankings at once: folds, tasks, queries and classes."""
+
+from .averages import aggregate
+from .downsampling import downsample_effect, undo_downsampling
+from .groups import rank_classes, rank_groups
+from .metrics import per_group
+from .paired_tests import compare_groups
+from .ranking_set import RankingSet
+from .summary import summary_curve
+from .trec import read_trec
+
+__all__ = [
+    "RankingSet",
+    "aggregate",
+    "compare_groups",
+    "downsample_effect",
+    "per_group",
+    "rank_classes",
+    "rank_groups",
+    "read_trec",
+    "summary_curve",
+    "undo_downsampling",
+]

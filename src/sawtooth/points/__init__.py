@@ -1,0 +1,17 @@
+"""Single thresholds: confusion metrics, the best threshold, and one that can be promised."""
+
+from .matrix import Confusion, confusion, f_beta, iso_f_contours
+from .operating import OperatingPoint, operating_point
+from .thresholds import METRICS, BestThreshold, best_threshold
+
+__all__ = [
+    "METRICS",
+    "BestThreshold",
+    "Confusion",
+    "OperatingPoint",
+    "best_threshold",
+    "confusion",
+    "f_beta",
+    "iso_f_contours",
+    "operating_point",
+]
