@@ -11,6 +11,9 @@ extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 exclude_patterns = ["_build"]
 myst_heading_anchors = 3
 
+# Parameters named like attributes (recall, precision) are not meant as links.
+suppress_warnings = ["ref.python"]
+
 autodoc_typehints = "none"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
