@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._curve import drawable
 from .._estimators import ratio
 from ..curves import Curve, pr_curve
-from ..curves import _drawable as drawable
 from ..exceptions import InputError, UndefinedMetricError
 from .metrics import per_group
 from .ranking_set import RankingSet, as_ranking_set
