@@ -64,7 +64,7 @@ class Budget:
     >>> with budget.hold(epsilon=0.7, delta=0.0, what="another"):
     ...     pass
     Traceback (most recent call last):
-    sawtooth.privacy.budget.BudgetError: another costs epsilon=0.7 and delta=0, but epsilon=0.3 ...
+    sawtooth.exceptions.BudgetError: another costs epsilon=0.7 and delta=0, but epsilon=0.3 ...
     """
 
     def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
