@@ -122,10 +122,16 @@ def _hyperbola_area(
     return np.sum(segment_area(tp0, fp0, tp1, fp1), axis=-1) / n_pos[..., 0]
 
 
+def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
+    """Average precision over all recalls, in as few passes as there can be."""
+    total = tp + fp
+    precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
+    return np.einsum("...k,...k->...", weight, precision) / tp[..., -1]
+
+
 def average_precision(steps: Steps, low: float, high: float) -> Any:
     if (low, high) == (0.0, 1.0):
-        total = np.einsum("...k,...k->...", steps.weight, _precision_on_arrival(steps))
-        return total / steps.n_pos[..., 0]
+        return mean_precision(steps.weight, steps.tp1, steps.fp1)
     precision = _precision_on_arrival(steps)
     return _linear_area(steps, precision, precision, low, high)
 

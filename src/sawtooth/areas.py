@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _validation
-from ._estimators import ESTIMATORS, KERNELS, make_steps, ratio
+from ._estimators import ESTIMATORS, KERNELS, make_steps, mean_precision, ratio
 from ._layout import Cells
 from ._numerics import log1p_excess, log1p_over, precision_sum, segment_area
 from .exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
@@ -81,6 +81,8 @@ def aucpr(
         return (high - low) * float(ranking.n_pos > 0)
     if estimator == "binormal":
         return _binormal(ranking, low, high)
+    if estimator == "average_precision" and (low, high) == (0.0, 1.0):
+        return float(mean_precision(ranking.positives, ranking.tp, ranking.fp))
     return float(KERNELS[estimator](make_steps(ranking.cells, ranking.squares), low, high))
 
 

@@ -451,5 +451,5 @@ def warn_if_worse_than_random(ranking: Ranking) -> None:
 
 def concordance(ranking: Ranking) -> float:
     """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
-    misplaced = ranking.positives @ (ranking.fp - 0.5 * ranking.tied)
-    return float(1.0 - misplaced / (float(ranking.n_pos) * float(ranking.n_neg)))
+    misplaced_twice = float(ranking.positives @ (2 * ranking.fp - ranking.tied))
+    return 1.0 - misplaced_twice / (2.0 * float(ranking.n_pos) * float(ranking.n_neg))

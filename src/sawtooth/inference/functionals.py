@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
+from .. import _estimators, _validation
 from .._estimators import ESTIMATORS, KERNELS, make_steps, ratio
 from ..areas import area_limits, aucpr, gain_area, minimum_aucpr
 from ..exceptions import InputError, UndefinedMetricError
@@ -233,11 +233,8 @@ def totals(cells: Cells) -> tuple[Any, Any]:
 def mean_precision(cells: Cells) -> Any:
     """Average precision with as few passes over the cells as there can be."""
     weight = np.asarray(cells.positives)
-    tp = np.cumsum(weight, axis=-1)
-    total = np.cumsum(cells.above + cells.tied, axis=-1)
-    total += tp
-    precision = np.divide(tp, total, out=np.zeros(tp.shape), where=total > 0)
-    return np.einsum("...i,...i->...", weight, precision) / tp[..., -1]
+    fp = np.cumsum(cells.above + cells.tied, axis=-1)
+    return _estimators.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
 
 
 def _aucpr(functional: Functional, cells: Cells, squares: Cells | None) -> Any:
