@@ -28,6 +28,8 @@ Result = TypeVar("Result")
 
 # Under this many rows a second thread costs more than it saves.
 _THREADING_PAYS = 200_000
+# Above this many values searching in threads is faster than merging.
+_MERGING_PAYS = 100_000
 # Small enough that the product stays in cache, and that BLAS starts no threads of its own for it.
 _MOMENT_BLOCK = 8192
 
@@ -89,13 +91,22 @@ def segment_edges(shard: Array, thresholds: Array) -> IntArray:
     first, last = edges[1:-1:2], edges[2:-1:2]
     if thresholds.size == 0:
         return edges
-    first[:] = np.searchsorted(shard, thresholds, side="left")
+    first[:] = _below(shard, thresholds)
     last[:] = first
     if shard.size:
         # A second search only where a negative sits exactly on a threshold.
         at = np.flatnonzero(shard[np.minimum(first, shard.size - 1)] == thresholds)
         last[at] = np.searchsorted(shard, thresholds[at], side="right")
     return edges
+
+
+def _below(shard: Array, thresholds: Array) -> IntArray:
+    """Count the members of a sorted shard under each ascending threshold."""
+    if shard.size > 4 * thresholds.size or shard.size + thresholds.size > _MERGING_PAYS:
+        return np.searchsorted(shard, thresholds, side="left")
+    # Two sorted runs of like size: a stable sort only merges them, faster than many searches.
+    merged = np.concatenate([thresholds, shard]).argsort(kind="stable")
+    return np.flatnonzero(merged < thresholds.size) - np.arange(thresholds.size)
 
 
 def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:

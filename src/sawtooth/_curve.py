@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from . import _validation
 from ._estimators import ratio, roc_hull
+from ._notebook import Rich, drawing
 from ._numerics import segment_area
 from .exceptions import InputError
 
@@ -89,7 +90,7 @@ _KINDS: dict[str, _Kind] = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Curve:
+class Curve(Rich):
     """A path of counts with the coordinates of its kind.
 
     Attributes
@@ -301,6 +302,10 @@ class Curve:
         from .display.mpl import plot_curve
 
         return plot_curve(self, ax=ax, **style)
+
+    def _drawing(self) -> str:
+        thin = self.thin(2e-3)
+        return drawing(thin.x, thin.y, labels=self.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ._estimators import KERNELS, Steps, make_steps, ratio
+from ._notebook import Rich
 from ._numerics import reciprocal_sum
 from .areas import warn_undefined
 from .exceptions import InputError
@@ -62,7 +63,7 @@ class Convention:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Conventions:
+class Conventions(Rich):
     """The table of what tools print; iterate over its rows or look one up by name."""
 
     rows: tuple[Convention, ...]

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from . import _counting, _sorting, _validation
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
+from ._notebook import table
 from .exceptions import DirectionWarning, InputError, UndefinedMetricError
 
 Array = npt.NDArray[Any]
@@ -166,6 +167,17 @@ class Ranking:
             f"prevalence={self.prevalence:.4g}, thresholds={len(self)}, "
             f"tied={100 * self.tied_share:.3g} %{weighted})"
         )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "positives": self.n_pos,
+            "negatives": self.n_neg,
+            "prevalence": self.prevalence,
+            "thresholds": len(self),
+            "share of tied rows": self.tied_share,
+            "weighted": self.weighted,
+        }
+        return table("Ranking", facts.items())
 
     def __eq__(self, other: object) -> bool:
         """Return whether two rankings hold the same thresholds and counts, to the last bit."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ._notebook import Rich
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Interval:
+class Interval(Rich):
     """A number with its lower and upper limit.
 
     Attributes

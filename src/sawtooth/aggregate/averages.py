@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from ..results import Interval
 from .jackknife import jackknife_error, leave_one_group_out
@@ -28,7 +29,7 @@ POOLABLE = ("aucpr", "aucnpr", "auroc")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Aggregate:
+class Aggregate(Rich):
     """A metric summed up over groups.
 
     Attributes

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from .. import _validation
 from .._curve import drawable
 from .._estimators import ratio
+from .._notebook import Rich
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError, UndefinedMetricError
 from .metrics import per_group
@@ -30,7 +31,7 @@ METHODS = ("reference", "vertical", "pooled")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SummaryCurve:
+class SummaryCurve(Rich):
     """One curve for many tasks, with a band over tasks.
 
     Attributes

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._notebook import Rich
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
 from ..results import Interval
@@ -51,7 +52,7 @@ _FEW_POSITIVES = 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison:
+class Comparison(Rich):
     """Models compared on the same rows.
 
     Attributes

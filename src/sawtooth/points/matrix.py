@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._estimators import ratio
+from .._notebook import Rich
 from ..areas import warn_undefined
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
@@ -24,7 +25,7 @@ _NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Confusion:
+class Confusion(Rich):
     """The four counts at a threshold, and every measure made of them.
 
     A ratio with nothing below its line has no value: it is NaN, and None in :meth:`to_dict`. So

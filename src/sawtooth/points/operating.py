@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._estimators import ratio
+from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
 from ..results import Interval
@@ -34,7 +35,7 @@ _LARGEST_SCALE = 2.0**20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class OperatingPoint:
+class OperatingPoint(Rich):
     """A threshold with the precision and recall that can be promised there.
 
     Attributes

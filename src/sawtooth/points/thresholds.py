@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
 from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
@@ -19,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class BestThreshold:
+class BestThreshold(Rich):
     """The threshold that is best on this data, and how good it is there.
 
     Attributes

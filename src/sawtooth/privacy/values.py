@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .._notebook import Rich
 from .._validation import as_fraction
 from ..exceptions import InputError
 from ..results import Interval
@@ -33,7 +34,7 @@ class Metric(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PrivateValue:
+class PrivateValue(Rich):
     """A metric released with noise. Everything in it was paid for: it may be published as it is.
 
     Attributes

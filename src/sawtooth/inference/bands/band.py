@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sawtooth._notebook import Rich, drawing
 from sawtooth.curves import Curve
 from sawtooth.exceptions import InputError
 
@@ -24,7 +25,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Band:
+class Band(Rich):
     """Limits between which the whole true curve lies with the stated confidence.
 
     Attributes
@@ -164,6 +165,9 @@ class Band:
         if self.kind == "difference":
             ax.axhline(0.0, color="0.5", linewidth=0.8)
         return ax
+
+    def _drawing(self) -> str:
+        return drawing(self.x, self.y, (self.low, self.high), self.labels)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""

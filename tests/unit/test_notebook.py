@@ -1,0 +1,56 @@
+"""What notebooks show: the library's own numbers, escaped."""
+
+import re
+
+import numpy as np
+import pytest
+
+import sawtooth as saw
+
+EXAMPLE = saw.load_example()
+RANKING = saw.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
+
+
+@pytest.mark.parametrize(
+    ("result", "words"),
+    [
+        (RANKING, ("Ranking", "0.0195", "78")),
+        (saw.aucpr_interval(RANKING), ("MetricInterval", "guarded", "0.6291")),
+        (saw.pr_curve(RANKING), ("Curve", "<svg", "recall")),
+        (saw.pr_band(RANKING, rng=0), ("Band", "<polygon", "fiducial")),
+        (saw.compare(EXAMPLE.label, EXAMPLE.scores), ("Comparison", "scorecard", "0.4105")),
+        (saw.operating_point(RANKING, min_precision=0.5), ("OperatingPoint", "0.5")),
+        (saw.confusion(RANKING, 0.5), ("Confusion", "precision")),
+        (saw.best_threshold(RANKING), ("BestThreshold", "threshold")),
+        (saw.conventions(RANKING), ("Conventions", "scikit-learn")),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_results_have_a_table(result, words):
+    html = result._repr_html_()
+    for word in words:
+        assert word in html
+    # Every tag that is opened is closed.
+    for tag in ("table", "tbody", "tr", "td", "th", "svg"):
+        assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
+
+
+def test_names_are_escaped():
+    hostile = "</td><script>alert(1)</script>"
+    html = saw.compare(
+        EXAMPLE.label,
+        {hostile: EXAMPLE.scores["scorecard"], "b": EXAMPLE.scores["gradient_boosting"]},
+    )._repr_html_()
+    assert "<script" not in html
+    assert "&lt;script&gt;" in html
+
+
+def test_the_drawing_has_the_points_of_the_thinned_curve():
+    curve = saw.pr_curve(RANKING)
+    lines = re.findall(
+        r"<polyline points='([^']*)' fill='none' stroke='#0072B2'", curve._repr_html_()
+    )
+    assert len(lines) == 1
+    points = np.array([pair.split(",") for pair in lines[0].split()], dtype=float)
+    assert len(points) == len(curve.thin(2e-3))
+    assert np.all(np.diff(points[:, 0]) >= 0)
