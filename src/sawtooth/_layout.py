@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,6 +43,27 @@ class Cells(NamedTuple):
         positives = np.add.reduceat(self.positives, first)
         inside = np.add.reduceat(self.tied + self.above, first) - self.above[first]
         return Cells(positives, inside, self.above[first], self.below)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers that survive JSON."""
+        return {name: plain_values(values) for name, values in self._asdict().items()}
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Cells:
+        """Rebuild cells from :meth:`to_dict`; whole numbers stay whole."""
+        dtype = np.int64 if isinstance(plain["below"], int) else np.float64
+        positives, tied, above = (
+            np.asarray(plain[name], dtype=dtype) for name in ("positives", "tied", "above")
+        )
+        return cls(positives, tied, above, plain["below"])
+
+
+def plain_values(values: Any) -> Any:
+    """Turn an array or number into what strict JSON knows: infinities become strings."""
+    listed = values.tolist() if isinstance(values, (np.ndarray, np.generic)) else values
+    if isinstance(listed, list):
+        return [v if v - v == 0 else str(v) for v in listed]
+    return listed
 
 
 class Moments(NamedTuple):

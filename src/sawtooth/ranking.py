@@ -20,6 +20,7 @@ import numpy.typing as npt
 from . import _counting, _sorting, _validation
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
+from ._layout import plain_values
 from ._notebook import table
 from .exceptions import DirectionWarning, InputError, UndefinedMetricError
 
@@ -304,12 +305,12 @@ class Ranking:
         """Return plain lists and numbers that survive JSON; see :meth:`from_dict`."""
         plain: dict[str, Any] = {
             "dtype": self.threshold.dtype.name,
-            "threshold": _plain(self.threshold),
+            "threshold": plain_values(self.threshold),
         }
-        plain |= {name: _plain(values) for name, values in self.cells._asdict().items()}
+        plain |= self.cells.to_dict()
         for name in ("squares", "rows"):
             cells = getattr(self, name)
-            plain[name] = cells and {key: _plain(values) for key, values in cells._asdict().items()}
+            plain[name] = cells and cells.to_dict()
         plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
         return plain
 
@@ -335,27 +336,11 @@ class Ranking:
                 [float(v) if isinstance(v, str) else v for v in plain["threshold"]],
                 dtype=plain["dtype"],
             ),
-            **_cells(plain)._asdict(),
-            squares=plain["squares"] and _cells(plain["squares"]),
-            rows=plain["rows"] and _cells(plain["rows"]),
+            **Cells.from_dict(plain)._asdict(),
+            squares=plain["squares"] and Cells.from_dict(plain["squares"]),
+            rows=plain["rows"] and Cells.from_dict(plain["rows"]),
             moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
         )
-
-
-def _cells(plain: Mapping[str, Any]) -> Cells:
-    whole = isinstance(plain["below"], int)
-    positives, tied, above = (
-        np.asarray(plain[name], dtype=np.int64 if whole else np.float64)
-        for name in ("positives", "tied", "above")
-    )
-    return Cells(positives, tied, above, plain["below"])
-
-
-def _plain(values: Any) -> Any:
-    listed = values.tolist() if isinstance(values, (np.ndarray, np.generic)) else values
-    if isinstance(listed, list):  # strict JSON has no infinity
-        return [v if v - v == 0 else str(v) for v in listed]
-    return listed
 
 
 def _frozen(array: Array) -> Array:
