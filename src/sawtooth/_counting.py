@@ -11,8 +11,9 @@ Counts between ``K`` thresholds are kept as ``2 K + 1`` *segments* in ascending 
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
@@ -68,7 +69,7 @@ def select(values: Array, mask: npt.NDArray[np.bool_], share: float) -> Array:
     A boolean index is fastest where the mask hardly ever changes, and slow where its branches
     cannot be predicted; there a list of positions is faster.
     """
-    return np.compress(mask, values) if 0.05 < share < 0.95 else values[mask]
+    return values.compress(mask) if 0.05 < share < 0.95 else values[mask]
 
 
 def distinct(ascending: Array) -> tuple[Array, IntArray]:
@@ -84,20 +85,38 @@ def distinct(ascending: Array) -> tuple[Array, IntArray]:
     return ascending[edges[:-1]], edges
 
 
+def tally(ascending: Array) -> tuple[Array, IntArray]:
+    """Return the distinct values of a sorted array and how often each occurs."""
+    if (ascending[1:] != ascending[:-1]).all():
+        return ascending, np.ones(ascending.size, dtype=np.int64)
+    values, edges = distinct(ascending)
+    return values, np.diff(edges)
+
+
 def segment_edges(shard: Array, thresholds: Array) -> IntArray:
     """Return the ``2 K + 2`` positions that cut a sorted shard at ascending thresholds."""
     edges = np.empty(2 * thresholds.size + 2, dtype=np.int64)
     edges[0], edges[-1] = 0, shard.size
-    first, last = edges[1:-1:2], edges[2:-1:2]
-    if thresholds.size == 0:
-        return edges
-    first[:] = _below(shard, thresholds)
-    last[:] = first
-    if shard.size:
-        # A second search only where a negative sits exactly on a threshold.
-        at = np.flatnonzero(shard[np.minimum(first, shard.size - 1)] == thresholds)
-        last[at] = np.searchsorted(shard, thresholds[at], side="right")
+    edges[1:-1:2], edges[2:-1:2] = cut(shard, thresholds)
     return edges
+
+
+def cut(shard: Array, thresholds: Array) -> tuple[IntArray, IntArray]:
+    """Count the members of a sorted shard under, and at or under, each ascending threshold.
+
+    Where no member sits on a threshold, the two are one array.
+    """
+    under = _below(shard, thresholds)
+    if not shard.size:
+        return under, under
+    # A second search only where a member sits exactly on a threshold. Clipped to the last
+    # member where all are under the threshold, and then the two are not equal either.
+    at = np.flatnonzero(shard.take(under, mode="clip") == thresholds)
+    if not at.size:
+        return under, under
+    upto = under.copy()
+    upto[at] = np.searchsorted(shard, thresholds[at], side="right")
+    return under, upto
 
 
 def _below(shard: Array, thresholds: Array) -> IntArray:
@@ -106,7 +125,7 @@ def _below(shard: Array, thresholds: Array) -> IntArray:
         return np.searchsorted(shard, thresholds, side="left")
     # Two sorted runs of like size: a stable sort only merges them, faster than many searches.
     merged = np.concatenate([thresholds, shard]).argsort(kind="stable")
-    return np.flatnonzero(merged < thresholds.size) - np.arange(thresholds.size)
+    return (merged < thresholds.size).nonzero()[0] - np.arange(thresholds.size)
 
 
 def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
@@ -119,53 +138,48 @@ def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
     return sums
 
 
-def count_segments(shards: Iterable[Array], thresholds: Array) -> IntArray:
-    """Count the members of all sorted shards in each segment; the shards run in threads."""
-    shards = list(shards)
+def count_below(shards: Sequence[Array], thresholds: Array) -> tuple[IntArray, IntArray]:
+    """`cut` for all the members of all shards together; the work runs in threads."""
     rows = sum(shard.size for shard in shards) + thresholds.size
-    if len(shards) == 1 and rows >= _THREADING_PAYS:
-        # One shard, many thresholds: cut the thresholds instead.
-        shard = shards[0]
-        cuts = pieces(thresholds, available_cores())
-        parts = in_threads([partial(segment_edges, shard, cut) for cut in cuts], rows)
-        inner = [part[1:-1] for part in parts]
-        ends = np.array([0]), np.array([shard.size])
-        return np.diff(np.concatenate([ends[0], *inner, ends[1]]))
-    counts = np.zeros(2 * thresholds.size + 1, dtype=np.int64)
-    for edges in in_threads([partial(segment_edges, shard, thresholds) for shard in shards], rows):
-        counts += np.diff(edges)
-    return counts
+    if len(shards) == 1:
+        # One shard: cut the thresholds instead, where there are many.
+        parts = pieces(thresholds, available_cores() if rows >= _THREADING_PAYS else 1)
+        found = in_threads([partial(cut, shards[0], part) for part in parts], rows)
+        join: Callable[[list[IntArray]], IntArray] = np.concatenate
+    else:
+        found = in_threads([partial(cut, shard, thresholds) for shard in shards], rows)
+        join = partial(np.sum, axis=0)
+    if len(found) == 1:
+        return found[0]
+    under = join([each[0] for each in found])
+    if all(each[0] is each[1] for each in found):
+        return under, under
+    return under, join([each[1] for each in found])
 
 
 def mean_and_deviation(ascending: Array, weights: FloatArray | None = None) -> tuple[float, float]:
     """Return the (weighted) mean and sum of squared deviations of sorted finite values.
 
     One pass in blocks that stay in cache, shifted by the median so that nothing cancels.
-    Infinite values, which sorting has put at the ends, give NaN.
+    Infinite values, which sorting has put at the ends, and finite ones so far apart that the
+    sum could overflow give NaN.
     """
     if ascending.size == 0:
         return np.nan, np.nan
-    if not (np.isfinite(ascending[0]) and np.isfinite(ascending[-1])):
+    low, high = float(ascending[0]), float(ascending[-1])
+    total = float(ascending.size if weights is None else np.add.reduce(weights))
+    if not math.isfinite((high - low) * (high - low) * total):
         return np.nan, np.nan
     shift = float(ascending[ascending.size // 2])
-    total = first = second = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(0, ascending.size, _MOMENT_BLOCK):
-            block = slice(start, start + _MOMENT_BLOCK)
-            deviation = np.subtract(ascending[block], shift, dtype=np.float64)
-            if weights is None:
-                total += deviation.size
-                first += float(deviation.sum())
-                second += float(deviation @ deviation)
-            else:
-                weighted = deviation * weights[block]
-                total += float(weights[block].sum())
-                first += float(weighted.sum())
-                second += float(weighted @ deviation)
-        mean, squares = first / total, second - first * first / total
-    if not np.isfinite(squares):
-        return np.nan, np.nan
-    return shift + mean, max(squares, 0.0)
+    first = second = 0.0
+    for start in range(0, ascending.size, _MOMENT_BLOCK):
+        block = slice(start, start + _MOMENT_BLOCK)
+        deviation = np.subtract(ascending[block], shift, dtype=np.float64)
+        weighted = deviation if weights is None else deviation * weights[block]
+        first += float(np.add.reduce(weighted))
+        second += float(np.dot(weighted, deviation))
+    squares = second - first * (first / total)
+    return shift + first / total, max(squares, 0.0)
 
 
 def combine_moments(

@@ -125,7 +125,10 @@ def _hyperbola_area(
 def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
     """Average precision over all recalls, in as few passes as there can be."""
     total = tp + fp
-    precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
+    if (total[..., 0] > 0).all():  # and so are all that follow
+        precision = tp / total
+    else:
+        precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
     return np.einsum("...k,...k->...", weight, precision) / tp[..., -1]
 
 

@@ -58,6 +58,21 @@ class Cells(NamedTuple):
         return cls(positives, tied, above, plain["below"])
 
 
+def even_cuts(cells: Cells, tp: Array, fp: Array, max_rows: int) -> npt.NDArray[np.int64]:
+    """Last row of each merged cell, all with about the same share in the width of the tie bounds.
+
+    That share is about ``p (p FP + q TP) / (TP + FP)^2`` for `p` positives and `q` negatives.
+    """
+    p, q = cells.positives, cells.tied + np.append(cells.above[1:], 0)
+    found = tp.astype(np.float64), fp.astype(np.float64)
+    effort = np.cumsum(np.sqrt(p * (p * found[1] + q * found[0])) / (found[0] + found[1]))
+    if effort[-1] == 0:  # a perfect ranking: any cells will do
+        effort = np.arange(1.0, p.size + 1)
+    targets = effort[-1] * np.arange(1, max_rows) / max_rows
+    last = np.searchsorted(effort, targets)
+    return np.unique(np.append(last, p.size - 1))
+
+
 def plain_values(values: Any) -> Any:
     """Turn an array or number into what strict JSON knows: infinities become strings."""
     listed = values.tolist() if isinstance(values, (np.ndarray, np.generic)) else values
@@ -71,3 +86,8 @@ class Moments(NamedTuple):
 
     positives: tuple[float, float]
     negatives: tuple[float, float]
+
+    def scaled(self, negatives: float) -> Moments:
+        """Multiply the weights of the negatives by a factor."""
+        mean, deviation = self.negatives
+        return Moments(self.positives, (mean, deviation * negatives))

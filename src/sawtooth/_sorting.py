@@ -15,10 +15,11 @@ from .exceptions import InputError
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 
 
 def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]:
-    """Return the fields of the ranking of unweighted rows."""
+    """Return the fields of the ranking of unweighted rows, and its false positives."""
     share = np.count_nonzero(positive) / scores.size
     ours = _counting.select(scores, positive, share)
     theirs = _counting.select(scores, ~positive, 1.0 - share)
@@ -26,15 +27,28 @@ def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]
     # The two classes are fresh copies, so they are sorted in place.
     _counting.in_threads([part.sort for part in (ours, *parts)], scores.size)
     _reject_nan(scores, ours, *parts)
-    threshold, edges = _counting.distinct(ours)
-    segments = _counting.count_segments(parts, threshold)
+    threshold, positives = _counting.tally(ours)
     moments = _counting.in_threads(
         [partial(_counting.mean_and_deviation, part) for part in (ours, *parts)],
         scores.size,
     )
-    return _fields(
-        threshold, np.diff(edges), segments, moments=_moments(moments, [p.size for p in parts])
-    )
+    return {
+        "threshold": np.ascontiguousarray(threshold[::-1]),
+        "positives": np.ascontiguousarray(positives[::-1]),
+        **_negatives(*_counting.count_below(parts, threshold), theirs.size),
+        "moments": _moments(moments, [part.size for part in parts]),
+    }
+
+
+def _negatives(under: IntArray, upto: IntArray, size: int) -> dict[str, Any]:
+    """Return the cells of the negatives from their counts under and up to each threshold."""
+    tied = np.zeros(under.size, dtype=np.int64) if upto is under else (upto - under)[::-1].copy()
+    above = np.empty(under.size, dtype=np.int64)
+    above[:1] = size - upto[-1:]
+    np.subtract(under[:0:-1], upto[-2::-1], out=above[1:])
+    below = int(under[0]) if under.size else size
+    # What is not under a threshold are its false positives, so they need no running sum.
+    return {"tied": tied, "above": above, "below": below, "fp": size - under[::-1]}
 
 
 def weigh_rows(
@@ -113,5 +127,5 @@ def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | No
 
 def _reject_nan(scores: Array, *sorted_parts: Array) -> None:
     """Sorting puts NaN last, so one look per part is enough."""
-    if scores.dtype.kind == "f" and any(part.size and np.isnan(part[-1]) for part in sorted_parts):
+    if scores.dtype.kind == "f" and any(part.size and part[-1] != part[-1] for part in sorted_parts):
         _validation.reject_missing(scores, "y_score")

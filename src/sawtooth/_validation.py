@@ -34,6 +34,8 @@ def as_vector(values: object, name: str) -> Array:
 
 
 def _as_array(values: object, name: str) -> Array:
+    if type(values) is np.ndarray:
+        return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         missing = np.ma.getmaskarray(values).ravel()
         _reject(name, "must not have masked values", missing, "drop or fill those rows first")

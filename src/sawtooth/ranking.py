@@ -20,7 +20,7 @@ import numpy.typing as npt
 from . import _counting, _sorting, _validation
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
-from ._layout import plain_values
+from ._layout import even_cuts, plain_values
 from ._notebook import table
 from .exceptions import DirectionWarning, InputError, UndefinedMetricError
 
@@ -258,7 +258,7 @@ class Ranking:
         max_rows = _validation.as_count(max_rows, "max_rows", minimum=1)
         if len(self) <= max_rows:
             return self
-        last = _cuts(self, max_rows)
+        last = even_cuts(self.cells, self.tp, self.fp, max_rows)
         return Ranking(
             threshold=self.threshold[last],
             **self.cells.merged(last)._asdict(),
@@ -298,7 +298,7 @@ class Ranking:
             **self.cells.scaled(1.0, factor)._asdict(),
             squares=(self.squares or self.cells).scaled(1.0, factor * factor),
             rows=count,
-            moments=self.moments and _scaled_moments(self.moments, factor),
+            moments=self.moments and self.moments.scaled(factor),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -343,27 +343,24 @@ class Ranking:
         )
 
 
+def rank_checked(
+    positive: npt.NDArray[np.bool_], scores: Array, weights: npt.NDArray[np.float64] | None
+) -> Ranking:
+    """Rank rows that have passed validation."""
+    if weights is not None:
+        return Ranking(**_sorting.weigh_rows(positive, scores, weights))
+    # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
+    counted = _sorting.count_rows(positive, scores)
+    for name in ("threshold", "positives", "tied", "above", "fp"):
+        counted[name].flags.writeable = False
+    ranking = object.__new__(Ranking)
+    ranking.__dict__.update(counted)
+    return ranking
+
+
 def _frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array
-
-
-def _scaled_moments(moments: Moments, factor: float) -> Moments:
-    mean, deviation = moments.negatives
-    return Moments(moments.positives, (mean, deviation * factor))
-
-
-def _cuts(ranking: Ranking, max_rows: int) -> npt.NDArray[np.int64]:
-    """Last row of each cell, for cells of about equal share in the width of the tie bounds."""
-    tp, fp = ranking.tp.astype(np.float64), ranking.fp.astype(np.float64)
-    p = ranking.positives
-    q = ranking.tied + np.append(ranking.above[1:], 0)
-    effort = np.cumsum(np.sqrt(p * (p * fp + q * tp)) / (tp + fp))
-    if effort[-1] == 0:  # a perfect ranking: any cells will do
-        effort = np.arange(1.0, len(ranking) + 1)
-    targets = effort[-1] * np.arange(1, max_rows) / max_rows
-    last = np.searchsorted(effort, targets)
-    return np.unique(np.append(last, len(ranking) - 1))
 
 
 def rank(
@@ -418,13 +415,13 @@ def rank(
     """
     positive = _validation.as_positive_mask(y_true, pos_label)
     scores = _validation.as_scores(y_score)
+    weights = None
     if sample_weight is None:
         _validation.require_same_length(y_true=positive, y_score=scores)
-        ranking = Ranking(**_sorting.count_rows(positive, scores))
     else:
         weights = _validation.as_weights(sample_weight)
         _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
-        ranking = Ranking(**_sorting.weigh_rows(positive, scores, weights))
+    ranking = rank_checked(positive, scores, weights)
     warn_if_worse_than_random(ranking)
     return ranking
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _counting, _sorting
-from ..ranking import Cells, Ranking
+from .. import _counting
+from ..ranking import Cells, Ranking, rank_checked
 from .grouping import Tables
 
 Array = npt.NDArray[Any]
@@ -77,12 +77,7 @@ def pool(
     """Rank all rows together; None where there are no positives to rank."""
     if not tables.threshold.size:
         return None
-    fields = (
-        _sorting.count_rows(positive, scores)
-        if weights is None
-        else _sorting.weigh_rows(positive, scores, weights)
-    )
-    ranking = Ranking(**fields)
+    ranking = rank_checked(positive, scores, weights)
     n_groups = starts.size - 1
     coarse = ranking.coarsen(int(np.clip(_TABLE_SIZE // (2 * n_groups), *_CELLS)))
     # Lowest and highest threshold of each cell, ascending: the edges of gaps and cells.
