@@ -33,4 +33,5 @@ def bands(quick: bool) -> Iterator[Race]:
             jobs={"band": job, RANK: partial(saw.rank, label, score)},
             repeats=3,
             budgets=budgets,
+            bounds=(RANK,),
         )

@@ -23,6 +23,7 @@ def estimators(quick: bool) -> Iterator[Race]:
         },
         repeats=5,
         budgets=() if quick else (Budget(peer=PEER, at_most=0.5),),
+        bounds=(PEER,),
     )
 
 

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 import sawtooth as saw
 from benchmarks.harness import Budget, Race, benchmark
+from benchmarks.peers import RANX, need
 from sawtooth.aggregate.metrics import per_group
 
-PEER = "ranx"
+PEER = RANX
 RELEVANT = 10
 DOCUMENTS = 100
 
@@ -22,6 +23,7 @@ def groups(quick: bool) -> Iterator[Race]:
     Both start from raw rows; both start from what is already sorted; and, to see what the sorting
     costs, raw rows here against the peer's sorted arrays, which is its fastest input.
     """
+    need(PEER)
     import ranx
 
     for queries in (10**4,) if quick else (10**4, 10**5):

@@ -5,13 +5,20 @@ in the same process hardly does. So every budget but the smallest jobs' is a rat
 """
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 Job = Callable[[], object]
 
+
+class Unavailable(Exception):
+    """A benchmark cannot run here; the message says why."""
+
+
 # Short jobs are repeated within one measurement until it lasts this long.
 SHORTEST_MEASUREMENT = 0.02
+# A job whose first call lasts this long is long enough, and too long to be tried once more.
+PLAINLY_LONG = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,12 +30,12 @@ class Budget:
 
     def describe(self) -> str:
         if self.peer is None:
-            return f"at most {_seconds(self.at_most)}"
+            return f"at most {in_units(self.at_most)}"
         if self.at_most < 1:
             return f"at least {1 / self.at_most:.4g}x faster than {self.peer}"
         return f"at most {self.at_most:.4g}x {self.peer}"
 
-    def holds(self, seconds: dict[str, float], subject: str) -> bool:
+    def holds(self, seconds: Mapping[str, float], subject: str) -> bool:
         unit = 1.0 if self.peer is None else seconds[self.peer]
         return seconds[subject] <= self.at_most * unit
 
@@ -38,14 +45,26 @@ class Race:
     """One line of a benchmark: the first job is the subject, the others are its peers.
 
     `check` is called with what the jobs returned, before anything is timed, and raises when they
-    disagree: a wrong answer is not worth timing.
+    disagree: a wrong answer is not worth timing. What it returns, if anything, is a remark on how
+    far answers differ that are not meant to be equal.
+
+    `bounds` names yardsticks: jobs that do only a part of the work, such as sorting, or this
+    library's own ranking in memory. They say how much there is to gain, and are not rivals.
+
+    `part` says of a job that does only a share of a rival's work, such as 5 of 1,000 replicates,
+    how large the share is. `skipped` says which rivals are left out, and why. `at` is the place on
+    the horizontal axis of a race in a series.
     """
 
     title: str
-    jobs: dict[str, Job]
+    jobs: Mapping[str, Job]
     repeats: int
     budgets: tuple[Budget, ...] = ()
-    check: Callable[[dict[str, object]], None] | None = None
+    check: Callable[[dict[str, object]], str | None] | None = None
+    bounds: tuple[str, ...] = ()
+    part: Mapping[str, float] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+    at: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +72,24 @@ class Outcome:
     """What a `Race` took: for every job the best time of one call."""
 
     race: Race
-    seconds: dict[str, float] = field(repr=False)
+    seconds: Mapping[str, float] = field(repr=False)
+    remark: str | None = None
 
     @property
     def subject(self) -> str:
         return next(iter(self.race.jobs))
 
+    @property
+    def peers(self) -> list[str]:
+        return list(self.race.jobs)[1:]
+
+    @property
+    def costs(self) -> dict[str, float]:
+        """Seconds for the whole work: of jobs that did a part of it, scaled up."""
+        return {name: took / self.race.part.get(name, 1.0) for name, took in self.seconds.items()}
+
     def verdicts(self) -> dict[Budget, bool]:
-        return {budget: budget.holds(self.seconds, self.subject) for budget in self.race.budgets}
+        return {budget: budget.holds(self.costs, self.subject) for budget in self.race.budgets}
 
 
 Benchmark = Callable[[bool], Iterator[Race]]
@@ -78,18 +107,24 @@ def benchmark(function: Benchmark) -> Benchmark:
 
 def run(race: Race) -> Outcome:
     """Best of `race.repeats` measurements for every job, the jobs taking turns."""
-    returned = {name: job() for name, job in race.jobs.items()}
-    if race.check is not None:
-        race.check(returned)
-    calls = {name: _calls(job) for name, job in race.jobs.items()}
+    returned, first = {}, {}
+    for name, job in race.jobs.items():
+        start = time.perf_counter()
+        returned[name] = job()
+        first[name] = time.perf_counter() - start
+    remark = None if race.check is None else race.check(returned)
+    del returned
+    calls = {name: _calls(job, first[name]) for name, job in race.jobs.items()}
     best = dict.fromkeys(race.jobs, float("inf"))
     for _ in range(race.repeats):
         for name, job in race.jobs.items():
             best[name] = min(best[name], _measure(job, calls[name]) / calls[name])
-    return Outcome(race=race, seconds=best)
+    return Outcome(race=race, seconds=best, remark=remark)
 
 
-def _calls(job: Job) -> int:
+def _calls(job: Job, first: float) -> int:
+    if first >= PLAINLY_LONG:
+        return 1
     calls = 1
     while _measure(job, calls) < SHORTEST_MEASUREMENT:
         calls *= 2
@@ -105,33 +140,34 @@ def _measure(job: Job, calls: int) -> float:
 
 def lines(outcomes: Iterable[Outcome]) -> Iterator[str]:
     """The table of one benchmark, a line at a time, as the outcomes come in."""
-    header_is_out = False
+    header = None
     for outcome in outcomes:
-        subject, *peers = outcome.race.jobs
-        if not header_is_out:
-            yield _row("", subject, [(peer, "ratio") for peer in peers], "budgets")
-            header_is_out = True
-        own = outcome.seconds[subject]
-        others = [
-            (_seconds(outcome.seconds[peer]), _ratio(own, outcome.seconds[peer])) for peer in peers
-        ]
+        costs = outcome.costs
+        if header != list(costs):
+            header = list(costs)
+            yield _row("", outcome.subject, [(peer, "ratio") for peer in outcome.peers], "budgets")
+        own = costs[outcome.subject]
+        others = [(in_units(costs[peer]), _ratio(own, costs[peer])) for peer in outcome.peers]
         verdicts = [
             f"{'holds' if holds else 'MISSED'}: {budget.describe()}"
             for budget, holds in outcome.verdicts().items()
         ]
-        yield _row(outcome.race.title, _seconds(own), others, "; ".join(verdicts))
+        yield _row(outcome.race.title, in_units(own), others, "; ".join(verdicts))
+        if outcome.remark is not None:
+            yield f"  {outcome.remark}"
+        yield from (f"  without {peer}: {why}" for peer, why in outcome.race.skipped.items())
 
 
 def _row(title: str, own: str, others: list[tuple[str, str]], budgets: str) -> str:
-    cells = "".join(f"{time_:>22}{ratio:>14}" for time_, ratio in others)
-    return f"{title:<34}{own:>14}{cells}   {budgets}".rstrip()
+    cells = "".join(f"{time_:>24}{ratio:>14}" for time_, ratio in others)
+    return f"{title:<40}{own:>14}{cells}   {budgets}".rstrip()
 
 
 def _ratio(own: float, peer: float) -> str:
     return f"{own / peer:.2f}x" if own > peer else f"{peer / own:.1f}x faster"
 
 
-def _seconds(seconds: float) -> str:
+def in_units(seconds: float) -> str:
     for unit, size in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

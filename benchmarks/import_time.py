@@ -21,6 +21,7 @@ def import_time(quick: bool) -> Iterator[Race]:
         },
         repeats=5 if quick else 15,
         budgets=(Budget(peer=PEER, at_most=1.3),),
+        bounds=(PEER,),
     )
 
 

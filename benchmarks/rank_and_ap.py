@@ -40,6 +40,7 @@ def rank_and_ap(quick: bool) -> Iterator[Race]:
                 repeats=REPEATS[rows],
                 budgets=BUDGETS.get((rows, prevalence), ()),
                 check=_agree,
+                bounds=(SORT,),
             )
 
 

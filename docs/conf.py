@@ -1,5 +1,8 @@
 """Sphinx configuration: everything is built offline, and a warning is an error (make docs)."""
 
+import sys
+from pathlib import Path
+
 from sawtooth._version import __version__
 
 project = "sawtooth"
@@ -7,8 +10,9 @@ author = "The sawtooth developers"
 copyright = "2026, The sawtooth developers"
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
-exclude_patterns = ["_build"]
+sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
+extensions = ["myst_parser", "pages_that_run", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+exclude_patterns = ["_build", "_extensions"]
 myst_heading_anchors = 3
 
 # Parameters named like attributes (recall, precision) are not meant as links.

@@ -4,44 +4,29 @@ Usage: python scripts/refresh_pages.py PAGE...   Read the difference before you 
 that changed on a page is a number that changed for the reader.
 """
 
-import contextlib
 import os
 import sys
-import tempfile
-import warnings
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[1] / "docs" / "_extensions"))
 
-from tests.docs.test_pages import FENCE, run
+from page_runner import run_page
 
 
 def refreshed(text: str, name: str) -> str:
     """Return the page with every ```text block after a Python block made anew."""
-    namespace: dict[str, object] = {"__name__": "__page__"}
-    output: str | None = None
-    pieces, end = [], 0
-    for match in FENCE.finditer(text):
-        pieces.append(text[end : match.start()])
-        block = match.group()
-        info = match["info"].strip()
-        if info == "python":
-            output = run(match["body"], namespace, name)
-        elif info == "text" and output is not None:
-            block = f"```text\n{output.rstrip()}\n```"
-        if info != "python":
-            output = None
-        pieces.append(block)
-        end = match.end()
-    return "".join([*pieces, text[end:]])
+    outcomes = run_page(text, name)
+    for outcome in reversed(outcomes):  # from the end, so that earlier places stay where they are
+        if outcome.block.shown_at:
+            start, end = outcome.block.shown_at
+            text = f"{text[:start]}{outcome.printed.rstrip()}\n{text[end:]}"
+    for outcome in outcomes:
+        if outcome.problem and "raises" in outcome.problem:
+            raise SystemExit(f"{name}, line {outcome.line}: {outcome.problem}")
+    return text
 
 
 if __name__ == "__main__":
-    pages = [Path(argument).resolve() for argument in sys.argv[1:]]
     os.environ.setdefault("MPLBACKEND", "Agg")
-    warnings.simplefilter("default")
-    for page in pages:
-        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
-            page.write_text(
-                refreshed(page.read_text(encoding="utf-8"), page.name), encoding="utf-8"
-            )
+    for page in map(Path, sys.argv[1:]):
+        page.write_text(refreshed(page.read_text(encoding="utf-8"), page.name), encoding="utf-8")

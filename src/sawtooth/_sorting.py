@@ -127,5 +127,6 @@ def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | No
 
 def _reject_nan(scores: Array, *sorted_parts: Array) -> None:
     """Sorting puts NaN last, so one look per part is enough."""
-    if scores.dtype.kind == "f" and any(part.size and part[-1] != part[-1] for part in sorted_parts):
+    last = [part[-1] for part in sorted_parts if part.size]
+    if scores.dtype.kind == "f" and any(value != value for value in last):
         _validation.reject_missing(scores, "y_score")

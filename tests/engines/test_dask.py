@@ -88,6 +88,8 @@ def test_coarsened_with_bounds_that_contain_the_exact_value(client, frame, expec
     assert bounds.high - bounds.low < 0.2
 
 
+# Older releases of Dask warn of a scheduler beside a cluster; here that is what is wanted.
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler:UserWarning")
 def test_delayed_partitions_with_and_without_a_cluster(client, frame, expected):
     pa = pytest.importorskip("pyarrow")
     halves = [frame[:7000], pa.Table.from_pandas(frame[7000:])]

@@ -8,6 +8,8 @@ import pytest
 import sawtooth as saw
 from sawtooth.simulate import Binormal, Empirical, Levels, OutlyingNegatives
 from sawtooth.simulate.studies import bands
+from sawtooth.simulate.studies._bands_page import width_ratios
+from sawtooth.simulate.studies._results import read_rows
 
 
 @pytest.mark.parametrize(
@@ -76,6 +78,8 @@ def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch)
         ]
 
     monkeypatch.setattr(bands, "simulate_cell", simulate)
+    drawn = []
+    monkeypatch.setattr(bands, "draw", drawn.append)
     finished = []
     page = bands.run(tmp_path, quick=True, progress=lambda done, total: finished.append(done))
     assert calls == list(bands.MODELS)
@@ -83,8 +87,38 @@ def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch)
     text = page.read_text()
     assert "| random | 200 | 0.1 | 9 | 0.910 / 0.600 | – |" in text
     assert "| 0.75 |" in text
+    assert "0.75 of `clemencon_vayatis` (9 cells), 0.75 of `bootstrap` (9 cells)." in text
+    assert "(bands.svg)" in text
+    assert "(band_theory.md)" in text
+    assert len(drawn) == 1
     bands.run(tmp_path, quick=True)
     assert len(calls) == 9
+
+
+def test_cells_are_in_their_order_and_the_same_on_two_workers(tmp_path, monkeypatch):
+    todo = [("bibeta", "random", 60, 0.5), ("ten_levels", "fixed", 40, 0.5)]
+    monkeypatch.setattr(bands, "cells", lambda quick: todo)
+    for workers in (1, 2):
+        folder = tmp_path / str(workers)
+        bands.run(folder, quick=True, workers=workers)
+        rows = read_rows(folder / "bands.csv")
+        assert [row["model"] for row in rows[:: len(bands.METHODS)]] == ["bibeta", "ten_levels"]
+        assert (folder / "bands.svg").stat().st_size > 0
+    for name in ("bands.csv", "bands.md"):
+        assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
+
+
+def test_seeds_of_cells_stay_what_they_were():
+    """Tables that were made in parts can be continued: the seed of a cell is its own."""
+    assert bands._seed(7, "gamma", "fixed", 500, 0.02) == [7, 5, 1, 500, 20]
+
+
+def test_widths_are_compared_where_both_methods_were_run():
+    cells = [
+        {"fiducial": {"mean_width": 1.0}, "exact": {"mean_width": 2.0}},
+        {"fiducial": {"mean_width": 3.0}},
+    ]
+    np.testing.assert_array_equal(width_ratios(cells, "fiducial", "exact"), [0.5])
 
 
 def test_full_study_has_every_cell_once():

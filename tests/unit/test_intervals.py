@@ -3,6 +3,7 @@
 import math
 import pickle
 from fractions import Fraction
+from inspect import signature
 
 import numpy as np
 import pytest
@@ -118,8 +119,10 @@ def test_bootstrap_t_and_bca_against_scipy_in_spirit():
         rng=0,
     )
     caught = (np.repeat(ranking.threshold, ranking.positives) >= 0.8).astype(float)
+    # SciPy called the argument `random_state` before 1.15.
+    named = "rng" if "rng" in signature(scipy.stats.bootstrap).parameters else "random_state"
     expected = scipy.stats.bootstrap(
-        (caught,), np.mean, method="BCa", n_resamples=20_000, rng=np.random.default_rng(1)
+        (caught,), np.mean, method="BCa", n_resamples=20_000, **{named: np.random.default_rng(1)}
     ).confidence_interval
     # Recall of 60 positives moves in steps of 1/60.
     assert got.low == pytest.approx(expected.low, abs=0.5 / 60 + 1e-9)

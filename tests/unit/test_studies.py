@@ -50,7 +50,7 @@ studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
 
 
 # Those whose cells run on several workers; the others take the argument and run in turn.
-PARALLEL = [attack, bias, drug_discovery, intervals, privacy]
+PARALLEL = [attack, bands, bias, drug_discovery, intervals, privacy]
 
 
 @contextmanager

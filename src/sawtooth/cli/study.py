@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
-import pkgutil
 from importlib import import_module
 
 import click
 
+from .._counting import available_cores
 from ..exceptions import InputError
 from .examples import Command
 from .terminal import progress_bar
 
 
-def studies() -> list[str]:
-    """Names of the studies that there are."""
-    from ..simulate import studies as package
+def studies() -> dict[str, str]:
+    """Names of the studies that there are, with a few words about each."""
+    from ..simulate.studies import ABOUT
 
-    found = (module.name for module in pkgutil.iter_modules(package.__path__))
-    return sorted(name for name in found if not name.startswith("_"))
+    return ABOUT
+
+
+class _Study(Command):
+    """A command whose --help lists the studies."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the studies above the options."""
+        with formatter.section("Studies"):
+            formatter.write_dl(list(studies().items()))
+        super().format_options(ctx, formatter)
 
 
 @click.command(
     "study",
-    cls=Command,
+    cls=_Study,
     examples=(
         "sawtooth study bias --quick -o results",
         "sawtooth study intervals -o results",
@@ -36,14 +45,13 @@ def studies() -> list[str]:
 def command(name: str, quick: bool, seed: int | None, workers: int | None, output: str) -> None:
     """Run a simulation study: a table, a figure and a page in a folder.
 
-    NAME is one of those in sawtooth.simulate.studies; a wrong name lists them. A run that was
-    interrupted goes on where it stopped.
+    NAME is one of the studies below. A run that was interrupted goes on where it stopped.
     """
     known = studies()
     if name not in known:
         raise InputError(f"there is no study {name!r}; there are {', '.join(known)}.")
     run = import_module(f"sawtooth.simulate.studies.{name}").run
-    chosen = {} if seed is None else {"seed": seed}
+    chosen, cores = {} if seed is None else {"seed": seed}, available_cores()
     with progress_bar(f"study {name}") as progress:
-        run(output, quick=quick, workers=workers, progress=progress, **chosen)
+        run(output, quick=quick, workers=workers or cores, progress=progress, **chosen)
     click.echo(f"The results are in {output}")

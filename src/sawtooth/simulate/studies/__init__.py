@@ -3,3 +3,16 @@
 Each has ``run(output, *, quick=False, seed=..., workers=None, progress=None)``, which writes a tidy
 CSV with its settings, a figure and a page into a folder, and goes on where it was interrupted.
 """
+
+#: The studies, by the name of their module, in a few words.
+ABOUT = {
+    "attack": "what a released AUROC gives away about one row",
+    "band_theory": "the theorems behind the bands, put to the test",
+    "bands": "how often each band holds the whole curve, and its width",
+    "bias": "how far each estimator of the area is from the truth",
+    "downsampling": "what downsampling the negatives does to the areas",
+    "drug_discovery": "four scorers on compounds of which 2 % are active",
+    "intervals": "how often each interval covers the true area, and its width",
+    "privacy": "what a private release costs in accuracy",
+    "region": "the region that no precision-recall curve can reach",
+}

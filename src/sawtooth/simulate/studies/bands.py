@@ -35,7 +35,9 @@ from sawtooth.simulate import (
     StudentT,
 )
 
-from ._results import Results, Row, markdown_table
+from ._bands_page import draw_figure, write_tables
+from ._cells import compute
+from ._results import Results, Row
 
 MODELS: dict[str, Scenario] = {
     "binormal_1": Binormal(1.0),
@@ -213,8 +215,8 @@ def run(
 ) -> Path:
     """Run the study into a folder and return the page written there.
 
-    The page is written after every cell, so an interrupted study has one too. `workers` is
-    accepted for the sake of one interface: cells run one after the other.
+    The page is written after every cell, so an interrupted study has one too; the figure at the
+    end.
     """
     data_sets = 20 if quick else DATA_SETS
     settings = {
@@ -227,81 +229,46 @@ def run(
         "n_resamples": 2000,
     }
     results = Results(output, "bands", settings)
-    todo = list(cells(quick))
-    for done, (model, design, size, prevalence) in enumerate(todo, start=1):
-        if not results.has(model=model, design=design, rows=size, prevalence=prevalence):
-            key = [
-                seed,
-                list(MODELS).index(model),
-                int(design == "fixed"),
-                size,
-                round(1000 * prevalence),
-            ]
-            results.add(
-                simulate_cell(model, design, size, prevalence, data_sets=data_sets, seed=key)
-            )
-            write_page(results)
+    every = list(cells(quick))
+    todo = [
+        (*cell, data_sets, _seed(seed, *cell))
+        for cell in every
+        if not results.has(
+            **dict(zip(("model", "design", "rows", "prevalence"), cell, strict=True))
+        )
+    ]
+    for done, rows in enumerate(
+        compute(_one_cell, todo, workers), start=len(every) - len(todo) + 1
+    ):
+        results.add(rows)
+        write_page(results)
         if progress is not None:
-            progress(done, len(todo))
+            progress(done, len(every))
+    draw(results)
     return write_page(results)
+
+
+def _seed(seed: int, model: str, design: str, size: int, prevalence: float) -> list[int]:
+    return [
+        seed,
+        list(MODELS).index(model),
+        int(design == "fixed"),
+        size,
+        round(1000 * prevalence),
+    ]
+
+
+def _one_cell(
+    model: str, design: str, size: int, prevalence: float, data_sets: int, seed: Any
+) -> list[Row]:
+    return simulate_cell(model, design, size, prevalence, data_sets=data_sets, seed=seed)
+
+
+def draw(results: Results) -> None:
+    """Draw coverage and width over rows and prevalence, from the table."""
+    draw_figure(results, METHODS, DEVELOPED_ON)
 
 
 def write_page(results: Results) -> Path:
     """Write a summary over the score models and, below it, every cell."""
-    found: dict[tuple[Any, ...], dict[str, Row]] = {}
-    for row in results.rows:
-        key = row["design"], row["rows"], row["prevalence"], row["model"]
-        found.setdefault(key, {})[row["method"]] = row
-    settings = results.settings
-    error = float(np.sqrt(0.95 * 0.05 / settings["data_sets"]))
-    lines = [
-        [design, f"{size:,}", f"{prevalence:g}", model, *(_cell([rows.get(m)]) for m in METHODS)]
-        for (design, size, prevalence, model), rows in sorted(found.items())
-    ]
-    page = results.path(".md")
-    page.write_text(
-        "# Coverage of the bands\n\n"
-        f"95 % bands over recall .1 to .9 on {settings['n_points']} points, "
-        f"{settings['n_resamples']:,} draws, {settings['data_sets']} data sets a cell (seed "
-        f"{settings['seed']}). Pointwise limits are judged at recall .5. The prevalence of a "
-        "sample is random or fixed.\n\n"
-        "<!-- summary begins -->\n\n"
-        "Lowest coverage over the score models / mean width. The Monte Carlo error of one "
-        f"coverage of .95 is {error:.3f}, so the lowest of nine that are all .95 is expected "
-        f"near {0.95 - 1.5 * error:.3f}. The ratio is the mean width of `fiducial` over that of "
-        "the paper's ball, `clemencon_vayatis`.\n\n"
-        + markdown_table(
-            ["prevalence is", "rows", "prevalence", "models", *METHODS, "ratio"], _summary(found)
-        )
-        + "\n\n<!-- summary ends -->\n\n## Every cell\n\nCoverage / mean width.\n\n"
-        + markdown_table(["prevalence is", "rows", "prevalence", "scores", *METHODS], lines)
-        + "\n"
-    )
-    return page
-
-
-def _summary(found: dict[tuple[Any, ...], dict[str, Row]]) -> list[list[str]]:
-    groups: dict[tuple[Any, ...], list[dict[str, Row]]] = {}
-    for key, rows in found.items():
-        groups.setdefault(key[:3], []).append(rows)
-    lines = []
-    for (design, size, prevalence), members in sorted(groups.items()):
-        widths = [
-            sum(rows[method]["mean_width"] for rows in members)
-            for method in ("fiducial", "clemencon_vayatis")
-        ]
-        lines.append(
-            [design, f"{size:,}", f"{prevalence:g}", str(len(members))]
-            + [_cell([rows.get(method) for rows in members]) for method in METHODS]
-            + [f"{widths[0] / widths[1]:.2f}"]
-        )
-    return lines
-
-
-def _cell(rows: list[Row | None]) -> str:
-    """Lowest coverage and mean width; a dash where a method was not run."""
-    there = [row for row in rows if row is not None]
-    if not there:
-        return "–"
-    width = np.mean([row["mean_width"] for row in there])
-    return f"{min(row['coverage'] for row in there):.3f} / {width:.3f}"
+    return write_tables(results, METHODS)

@@ -11,7 +11,7 @@ is one array, and the formula intervals of the whole block are one call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sawtooth.inference.evidence import ClosedForm, closed_form, resampled
+from sawtooth.inference.evidence import ClosedForm, Replicates, closed_form, resampled
 from sawtooth.inference.functionals import Functional, Metric
 from sawtooth.inference.resampling import resampler_for
 from sawtooth.ranking import Cells, Ranking
 from sawtooth.simulate import REGULAR, Levels, OutlyingNegatives, Scenario, run_blocks
 
-from ._intervals_page import write_page
+from ._intervals_page import Sampling, draw_figure, shown_cells, write_page
 from ._results import Results, Row
 
 FloatArray = npt.NDArray[np.float64]
@@ -59,6 +59,8 @@ OTHER_METRICS = (
 )
 RESAMPLED_MODELS = ("binormal_1", "bibeta", "offset_uniform", "normal_against_t2")
 _SCORES_PER_BLOCK = 200_000
+# For the figure: data sets whose estimates give the ideal width and the locations.
+_SAMPLING_DATA_SETS = 2000
 
 
 def scenario_of(model: str, n_neg: int) -> Any:
@@ -154,6 +156,20 @@ def resampled_limits(
     functional = functional_of(Metric(), prevalence)
     methods = ("bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
     ends: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
+    for evidence in _replicates(functional, "bootstrap_t", cells, n_resamples, rng):
+        for method in methods:
+            errors = evidence.errors if method == "bootstrap_t" else None
+            ends[method].append(replace(evidence, method=method, errors=errors).limits(LEVEL))
+    return {
+        ("aucpr", "average_precision", method): tuple(np.transpose(pairs))
+        for method, pairs in ends.items()
+    }
+
+
+def _replicates(
+    functional: Functional, method: str, cells: Cells, n_resamples: int, rng: np.random.Generator
+) -> Iterator[Replicates]:
+    """Bootstrap every data set, the numbers of positives and negatives fixed."""
     size = cells.positives.shape[1]
     for row in range(len(cells.positives)):
         ranking = Ranking(
@@ -163,22 +179,15 @@ def resampled_limits(
             above=cells.above[row],
             below=int(cells.below[row]),
         )
-        evidence = resampled(
+        yield resampled(
             functional,
-            "bootstrap_t",
+            method,
             ranking,
             resampler_for(functional, ranking, "fixed"),
             n_resamples=n_resamples,
             prevalence="fixed",
             rng=rng,
         )
-        for method in methods:
-            errors = evidence.errors if method == "bootstrap_t" else None
-            ends[method].append(replace(evidence, method=method, errors=errors).limits(LEVEL))
-    return {
-        ("aucpr", "average_precision", method): tuple(np.transpose(pairs))
-        for method, pairs in ends.items()
-    }
 
 
 def crossval_limits(
@@ -274,6 +283,49 @@ def simulate_cell(
     return rows
 
 
+def sampling_of(
+    model: str, prevalence: float, n_pos: int, *, resample: bool, seed: Any
+) -> Sampling:
+    """What holds 95 % of the estimates, and where the intervals sit, from data sets of its own.
+
+    An interval sits, after Boyd (2014, figure 4.9), at the estimate (binomial, logit), at the
+    median of the replicates, or at the mean of the folds: estimates from a tenth of the rows.
+    """
+    rng = np.random.default_rng(seed)
+    n_neg = round(n_pos * (1.0 - prevalence) / prevalence)
+    functional = functional_of(Metric(), prevalence)
+    scenario = scenario_of(model, n_neg)
+    truth = scenario.aucpr(prevalence)
+    cells, *_ = draw_cells(scenario, n_pos, n_neg, _SAMPLING_DATA_SETS, rng)
+    estimates = functional.value(cells)
+    low, high = np.quantile(estimates, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL])
+    located = {"binomial": float(estimates.mean() / truth)}
+    if resample:
+        cells, *_ = draw_cells(scenario, n_pos, n_neg, _SAMPLING_DATA_SETS // 10, rng)
+        drawn = _replicates(functional, "bootstrap_percentile", cells, 200, rng)
+        medians = [float(np.median(evidence.values)) for evidence in drawn]
+        located["bootstrap_percentile"] = float(np.mean(medians) / truth)
+    if n_pos >= 10:
+        cells, *_ = draw_cells(scenario, n_pos // 10, n_neg // 10, _SAMPLING_DATA_SETS, rng)
+        located["crossval"] = float(np.mean(functional.value(cells)) / truth)
+    return Sampling(float(high - low), located)
+
+
+def draw(results: Results) -> None:
+    """Draw figures 4.7 to 4.9 from the table, and what is only in them from new data sets."""
+    sampling = {
+        (model, prevalence, n_pos): sampling_of(
+            model,
+            prevalence,
+            n_pos,
+            resample=resample,
+            seed=[results.settings["seed"], list(REGULAR).index(model), n_pos],
+        )
+        for model, prevalence, n_pos, resample in shown_cells(results)
+    }
+    draw_figure(results, sampling, regular=REGULAR)
+
+
 def plan(*, quick: bool) -> list[tuple[str, str, str, float, int]]:
     """Return every cell of the study."""
     models = [*REGULAR, *OUTLYING]
@@ -342,4 +394,5 @@ def run(
             )
         if progress is not None:
             progress(done, len(todo))
+    draw(results)
     return write_page(results, regular=REGULAR, tuned_on=TUNED_ON, formulas=FORMULAS)
