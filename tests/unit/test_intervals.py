@@ -369,6 +369,15 @@ def test_repeated_rows_teach_nothing(method):
     assert naive.standard_error < 0.65 * plain.standard_error
 
 
+def test_rows_that_only_share_a_name_lose_little():
+    """Clusters made at random: the variance is that of the rows, up to what chance does."""
+    y, s = Binormal(1.5).sample(80, 720, rng=11)
+    shared = np.random.default_rng(12).integers(0, 200, size=800)
+    plain = saw.aucpr_interval(saw.rank(y, s), method="influence", prevalence="random")
+    named = saw.cluster_interval(y, s, shared, method="influence", prevalence="random")
+    assert named.standard_error == pytest.approx(plain.standard_error, rel=0.2)
+
+
 def test_cluster_names_may_be_strings_and_are_checked():
     y, s = Binormal().sample(20, 60, rng=10)
     names = np.array([f"patient {i % 17}" for i in range(80)])

@@ -11,7 +11,7 @@ from .. import _validation
 from ..ranking import Cells
 from .evidence import ClosedForm, Replicates, closed_form
 from .functionals import Functional, Metric
-from .influence import gradient, linearise, prevalence_slope
+from .influence import gradient, prevalence_slope
 from .methods import METHODS, PREVALENCE
 from .resampling import Progress, replicate
 from .result import MetricInterval, from_evidence
@@ -25,6 +25,7 @@ from .units import (
     locate,
     rank_rows,
     rebalanced,
+    row_values,
 )
 
 # What is defined for clusters: formulas with a variance of their own, and plain quantiles.
@@ -163,12 +164,26 @@ def _variance(
     values = contributions(rows, place, gradient(functional, cells), slope)
     variance = float(covariance_of(rows, values[:, np.newaxis], sizes)[0, 0])
     if functional.metric.name != "auroc":
-        # The top-ranked negative counts once more, at the average weight of one.
-        n_neg = float(np.sum(cells.tied) + np.sum(cells.above) + cells.below)
-        top = float(linearise(functional, cells, slope=False).top)
-        variance += (top * n_neg / sizes[1]) ** 2
+        variance += _top_cluster(rows, place, gradient(functional, cells)) ** 2
     zero, one = functional.unit
     return variance / (one - zero) ** 2
+
+
+def _top_cluster(rows: Rows, place: npt.NDArray[np.int64], values: Cells) -> float:
+    """What the negatives of the cluster with the top-ranked negative contribute together.
+
+    Measured from a negative below every positive. At least what one row of average weight does
+    there: the top-ranked one may happen to weigh little.
+    """
+    negative = ~rows.positive
+    weight = np.ones(place.size) if rows.weight is None else rows.weight
+    weight, place = weight[negative], place[negative]
+    excess = row_values(place, np.zeros(place.size, dtype=np.bool_), values) - values.below
+    top = place == place.min()
+    cluster = np.arange(place.size) if rows.cluster is None else rows.cluster[negative]
+    sums = np.bincount(cluster, weight * excess)
+    one_row = excess[top][0] * np.sum(weight**2) / np.sum(weight)
+    return float(max(np.abs(sums[cluster[top]]).max(), abs(one_row)))
 
 
 def draw_cells(
