@@ -142,7 +142,7 @@
       traces.push({ x: curve.x, y: curve.y, mode: "lines", line: { color: colours.models[i], width: 2, dash: DASHES[i % 4] }, hoverinfo: "skip", name: plain(model.title), meta: "curve" });
       traces.push({
         x: table.tp.map((tp) => tp / data.n_pos), y: table.tp.map((tp, k) => precisionOf(tp, table.fp[k], factor)),
-        mode: "markers", marker: { size: 9, color: colours.models[i], opacity: 0 }, name: plain(model.title), meta: "points",
+        mode: "lines", line: { width: 0, color: colours.models[i] }, name: plain(model.title), meta: "points",
         customdata: table.tp.map((tp, k) => [thresholdText(table.threshold[k]), count(tp), count(table.fp[k])]),
         hovertemplate: "<b>%{fullData.name}</b><br>scores of %{customdata[0]} and above<br>recall %{x:.3f}, precision %{y:.3f}<br>%{customdata[1]} true, %{customdata[2]} false positives<extra></extra>",
       });
