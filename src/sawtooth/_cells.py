@@ -188,7 +188,12 @@ class AdaptiveCells:
             Cells(ours[::-1], theirs[::-1], np.zeros_like(theirs), theirs.dtype.type(0))
             for ours, theirs in self.positives.each(self.negatives)
         ]
-        return assemble(from_keys(self.lowest[::-1], self.kind), found, moments_of(*self.spreads))
+        return assemble(
+            from_keys(self.lowest[::-1], self.kind),
+            found,
+            moments_of(*self.spreads),
+            coarsened=bool((self.first != self.last).any()),
+        )
 
 
 def _common_block(first: Keys, last: Keys) -> Keys:

@@ -247,7 +247,8 @@ class SegmentCounts:
         found = [
             _cells_of_segments(ours, theirs, mixed) for ours, theirs in positives.each(negatives)
         ]
-        return assemble(thresholds[::-1], found, moments_of(*self.spreads))
+        coarsened = bool(self.positives.rows[::2].any())
+        return assemble(thresholds[::-1], found, moments_of(*self.spreads), coarsened)
 
 
 def _count(mass: Mass, thresholds: Array, ascending: Array, weights: FloatArray | None) -> None:
@@ -288,7 +289,9 @@ def _cells_of_segments(ours: Array, theirs: Array, mixed: Mask) -> Cells:
     )
 
 
-def assemble(threshold: Array, kinds: list[Cells], moments: Moments | None) -> Ranking:
+def assemble(
+    threshold: Array, kinds: list[Cells], moments: Moments | None, coarsened: bool
+) -> Ranking:
     """Make a ranking of cells of rows (and of weights and squares), without rows of no positives.
 
     The negatives of a dropped row lie above the next row that is kept, or below everything.
@@ -302,6 +305,7 @@ def assemble(threshold: Array, kinds: list[Cells], moments: Moments | None) -> R
         squares=squares,
         rows=rows if weighted else None,
         moments=moments,
+        coarsened=coarsened,
     )
 
 

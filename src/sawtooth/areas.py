@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _validation
+from ._direction import concordance
 from ._estimators import ESTIMATORS, KERNELS, make_steps, mean_precision, ratio
 from ._layout import Cells
 from ._numerics import log1p_excess, log1p_over, precision_sum, segment_area
 from .exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
-from .ranking import Ranking, concordance
+from .ranking import Ranking
 from .results import Interval
 
 FloatArray = npt.NDArray[np.float64]

@@ -9,9 +9,10 @@ import numpy.typing as npt
 
 from . import _validation
 from ._cells import AdaptiveCells
+from ._direction import warn_if_worse_than_random
 from ._segments import SegmentCounts
 from .exceptions import InputError
-from .ranking import Ranking, warn_if_worse_than_random
+from .ranking import Ranking
 
 Array = npt.NDArray[Any]
 

@@ -141,6 +141,10 @@ def conventions(ranking: Ranking) -> Conventions:
     >>> table["sklearn_average_precision"].value, table["spark_area_under_pr"].value
     (0.5, 0.458333...)
     """
+    if ranking.coarsened:
+        raise InputError(
+            "other tools see every score, and this ranking was coarsened: rank all the rows."
+        )
     defined = bool(ranking.n_pos and ranking.n_neg)
     if not defined:
         warn_undefined(ranking, "AUCPR")

@@ -7,8 +7,6 @@ row per distinct score of a positive, highest first, however many negatives ther
 
 from __future__ import annotations
 
-import math
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -18,16 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _counting, _sorting, _validation
+from ._direction import warn_if_worse_than_random
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
 from ._layout import even_cuts, plain_values
 from ._notebook import table
-from .exceptions import DirectionWarning, InputError, UndefinedMetricError
+from .exceptions import InputError, UndefinedMetricError
 
 Array = npt.NDArray[Any]
 
-# One-sided 5 % point of the normal law: beyond it a scorer is called worse than random.
-_WORSE_THAN_RANDOM = -1.6448536269514722
 # Squared weights of the negatives overflow soon below this.
 _SMALLEST_PREVALENCE = 1e-100
 
@@ -60,6 +57,8 @@ class Ranking:
         Number of rows per cell; None when every weight is 1.
     moments : Moments, optional
         Mean and squared deviations of the raw scores per class, where raw scores were seen.
+    coarsened : bool
+        Whether neighbouring scores were merged: a row may then hold several scores of positives.
 
     Examples
     --------
@@ -79,6 +78,7 @@ class Ranking:
     squares: Cells | None = None
     rows: Cells | None = None
     moments: Moments | None = None
+    coarsened: bool = False
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check the table's own rules."""
@@ -162,11 +162,11 @@ class Ranking:
 
     def __repr__(self) -> str:
         """Return one line with the sizes, the prevalence and the share of tied rows."""
-        weighted = ", weighted" if self.weighted else ""
+        said = (", weighted" if self.weighted else "") + (", coarsened" if self.coarsened else "")
         return (
             f"Ranking(n_pos={self.n_pos:.12g}, n_neg={self.n_neg:.12g}, "
             f"prevalence={self.prevalence:.4g}, thresholds={len(self)}, "
-            f"tied={100 * self.tied_share:.3g} %{weighted})"
+            f"tied={100 * self.tied_share:.3g} %{said})"
         )
 
     def _repr_html_(self) -> str:
@@ -177,6 +177,7 @@ class Ranking:
             "thresholds": len(self),
             "share of tied rows": self.tied_share,
             "weighted": self.weighted,
+            "coarsened": self.coarsened,
         }
         return table("Ranking", facts.items())
 
@@ -216,6 +217,7 @@ class Ranking:
             else None,
             rows=(self.rows or self.cells) + (other.rows or other.cells) if either else None,
             moments=self._combined_moments(other),
+            coarsened=self.coarsened or other.coarsened,
         )
 
     def _combined_moments(self, other: Ranking) -> Moments | None:
@@ -265,6 +267,7 @@ class Ranking:
             squares=self.squares.merged(last) if self.squares else None,
             rows=self.rows.merged(last) if self.rows else None,
             moments=self.moments,
+            coarsened=True,
         )
 
     def at_prevalence(self, prevalence: float) -> Ranking:
@@ -312,6 +315,7 @@ class Ranking:
             cells = getattr(self, name)
             plain[name] = cells and cells.to_dict()
         plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
+        plain["coarsened"] = self.coarsened
         return plain
 
     @classmethod
@@ -340,6 +344,7 @@ class Ranking:
             squares=plain["squares"] and Cells.from_dict(plain["squares"]),
             rows=plain["rows"] and Cells.from_dict(plain["rows"]),
             moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
+            coarsened=bool(plain["coarsened"]),
         )
 
 
@@ -424,26 +429,3 @@ def rank(
     ranking = rank_checked(positive, scores, weights)
     warn_if_worse_than_random(ranking)
     return ranking
-
-
-def warn_if_worse_than_random(ranking: Ranking) -> None:
-    """Warn if positives rank below negatives more often than chance explains."""
-    if not (ranking.n_pos and ranking.n_neg):
-        return
-    ours, theirs = ranking.effective_sizes
-    # Standard deviation of the Mann-Whitney statistic under chance, ties aside (they shrink it).
-    chance = math.sqrt((ours + theirs + 1) / (12 * ours * theirs))
-    share = concordance(ranking)
-    if share - 0.5 < _WORSE_THAN_RANDOM * chance:
-        warnings.warn(
-            f"the scores rank positives below negatives more often than chance explains "
-            f"(AUROC {share:.3f}); nothing was flipped: if low scores mean positive pass -y_score.",
-            DirectionWarning,
-            stacklevel=3,
-        )
-
-
-def concordance(ranking: Ranking) -> float:
-    """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
-    misplaced_twice = float(ranking.positives @ (2 * ranking.fp - ranking.tied))
-    return 1.0 - misplaced_twice / (2.0 * float(ranking.n_pos) * float(ranking.n_neg))

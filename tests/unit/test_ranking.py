@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import sawtooth as saw
+from sawtooth import privacy
 from sawtooth.exceptions import DirectionWarning, InputError
 from tests import naive
 from tests.datasets import random_data
@@ -277,3 +278,53 @@ def test_chance_alone_rarely_warns():
         for _ in range(400):
             saw.rank(rng.random(100) < 0.3, rng.normal(size=100))
     assert 2 <= len(caught) <= 45
+
+
+def test_a_merged_ranking_says_so_and_goes_on_saying_so():
+    y, s = random_scores(400)
+    ranking = saw.rank(y, s)
+    coarse = ranking.coarsen(20)
+    assert not ranking.coarsened
+    assert not ranking.coarsen(10_000).coarsened  # nothing was merged
+    assert coarse.coarsened
+    assert repr(coarse).endswith(", coarsened)")
+    assert coarse.at_prevalence(0.01).coarsened
+    assert (coarse + coarse).coarsened
+    assert saw.Ranking.from_dict(json.loads(json.dumps(coarse.to_dict()))).coarsened
+
+
+def test_what_needs_every_score_refuses_a_merged_ranking():
+    coarse = saw.rank(*random_scores(400)).coarsen(20)
+    budget = privacy.Budget(epsilon=1.0)
+    for use in (
+        lambda: saw.operating_point(coarse, min_precision=0.5),
+        lambda: saw.conventions(coarse),
+        lambda: privacy.auroc(coarse, epsilon=1.0, budget=budget),
+        lambda: privacy.confusion(coarse, 0.5, epsilon=1.0, budget=budget),
+    ):
+        with pytest.raises(InputError, match="coarsened"):
+            use()
+    assert budget.spent.epsilon == 0.0
+
+
+def test_builders_know_whether_they_merged():
+    y, s = random_scores(400)
+    for max_rows, merged in ((5, True), (1000, False)):
+        builder = saw.RankingBuilder(max_rows=max_rows)
+        builder.update(y, s)
+        assert builder.ranking().coarsened == merged
+    everything = np.unique(s[y])
+    for thresholds, merged in (
+        (everything, False),
+        (everything[::2], True),
+        (everything[5:], True),
+    ):
+        builder = saw.RankingBuilder(thresholds=np.delete(everything, left_out))
+        builder.update(y, s)
+        assert builder.ranking().coarsened == merged
+
+
+def random_scores(rows):
+    rng = np.random.default_rng(5)
+    y = rng.random(rows) < 0.3
+    return y, rng.normal(size=rows) + y

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
+from .._direction import warn_if_worse_than_random
 from .._segments import SegmentCounts
 from .._validation import as_count
 from ..exceptions import InputError
-from ..ranking import Ranking, warn_if_worse_than_random
+from ..ranking import Ranking
 from ._census import N_BUCKETS, Census, bucket, combined
 from ._columns import Array, Piece, Request
 

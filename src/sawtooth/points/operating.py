@@ -198,6 +198,11 @@ def operating_point(
         raise UndefinedMetricError(
             f"operating_point needs both classes, got no {missing}: check the labels and pos_label."
         )
+    if ranking.coarsened:
+        raise InputError(
+            "operating_point must see every score, and this ranking was coarsened: rank all the "
+            "rows, with an engine without max_rows where they do not fit into memory."
+        )
     counts = independent_counts(ranking, prevalence)
     if target == "min_recall":
         certificate = _certify_recall(counts, required, delta)

@@ -220,6 +220,11 @@ def check_ranking(ranking: object) -> None:
             "ranking must be unweighted: with weights one row can move a metric by more than the "
             "noise is made for. Rank the rows without sample_weight."
         )
+    if ranking.coarsened:
+        raise InputError(
+            "ranking must not be coarsened: its cells were chosen from the data, so one row can "
+            "move a metric by more than the noise is made for. Rank all the rows."
+        )
 
 
 def _delta_for(mechanism: str, delta: float) -> float:
