@@ -11,12 +11,12 @@ from .fiducial import Rates, draw_prevalence, draw_rates
 from .request import Limits, Request, as_curves, inner_grid
 
 
-def fiducial_limits(request: Request, *, ties: str = "interpolate") -> Limits:
+def fiducial_limits(request: Request, *, ties: str | None = None) -> Limits:
     """Weighted rank envelope of curves drawn from the pivotal laws of the order statistics."""
     return envelope_of(request, draw_curves(request, ties))
 
 
-def pointwise_limits(request: Request, *, ties: str = "interpolate") -> Limits:
+def pointwise_limits(request: Request, *, ties: str | None = None) -> Limits:
     """Equal tails of the drawn curves at each point by itself."""
     return tails_of(request, draw_curves(request, ties))
 
@@ -43,8 +43,10 @@ def _diagnostics(curves: Rates) -> dict[str, float]:
     }
 
 
-def draw_curves(request: Request, ties: str = "interpolate") -> Rates:
+def draw_curves(request: Request, ties: str | None = None) -> Rates:
     """Draw curves in the coordinates of the request, with their copies for the two limits."""
+    if ties is None:
+        ties = "bound" if request.ranking.coarsened else "interpolate"
     ties = as_choice(ties, "ties", ("interpolate", "bound"))
     path, rng = request.path, request.rng
     if request.kind == "roc":

@@ -20,7 +20,7 @@ def curve_interval_at(
     n_resamples: int = 10_000,
     prevalence: str = "random",
     rng: np.random.Generator | int | None = None,
-    ties: str = "interpolate",
+    ties: str | None = None,
 ) -> Interval:
     """Precision at one recall that was chosen beforehand, with its interval.
 
