@@ -68,14 +68,14 @@ def pr_band(
     rng : None, int or Generator
     n_points : int
     **options
-        Of single methods. ``fiducial`` and ``pointwise``: `ties`, ``"interpolate"`` (the
-        default: the curve that random choices within ties achieve) or ``"bound"`` (any order
-        within ties; the default for coarsened rankings). ``clemencon_vayatis`` and ``bootstrap``: `scores` (``(y_true,
-        y_score)`` with labels {0, 1}, to smooth raw scores instead of pooled normal scores),
-        `kernel` (``"gaussian"`` or ``"uniform"``), `bandwidth` (see :func:`smooth_pr_curve`) and
-        `proposal_prevalence`, the share of positives to draw with, corrected by importance
-        weights. ``asymptotic``: `scores`, `kernel`, `bandwidth`, and `shape`, ``"ball"`` or
-        ``"studentised"``.
+        Of single methods. ``fiducial`` and ``pointwise``: `ties`, ``"interpolate"`` (the default:
+        the curve that random choices within ties achieve) or ``"bound"`` (any order within ties;
+        the default for coarsened rankings). ``clemencon_vayatis`` and ``bootstrap``: `scores`
+        (``(y_true, y_score)`` with labels {0, 1}, to smooth raw scores instead of pooled normal
+        scores), `kernel` (``"gaussian"`` or ``"uniform"``), `bandwidth` (see
+        :func:`smooth_pr_curve`) and `proposal_prevalence`, the share of positives to draw with,
+        corrected by importance weights. ``asymptotic``: `scores`, `kernel`, `bandwidth`, and
+        `shape`, ``"ball"`` or ``"studentised"``.
 
     Returns
     -------
