@@ -125,11 +125,11 @@ def _hyperbola_area(
 def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
     """Average precision over all recalls, in as few passes as there can be."""
     total = tp + fp
-    if (total[..., 0] > 0).all():  # and so are all that follow
+    if total[..., 0].all():  # more than 0, and so are all that follow
         precision = tp / total
     else:
         precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
-    return np.einsum("...k,...k->...", weight, precision) / tp[..., -1]
+    return np.vecdot(weight, precision) / tp[..., -1]
 
 
 def average_precision(steps: Steps, low: float, high: float) -> Any:

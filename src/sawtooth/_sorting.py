@@ -19,7 +19,7 @@ IntArray = npt.NDArray[np.int64]
 
 
 def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]:
-    """Return the fields of the ranking of unweighted rows, and its false positives."""
+    """Return the fields of the ranking of unweighted rows, and its running sums."""
     share = np.count_nonzero(positive) / scores.size
     ours = _counting.select(scores, positive, share)
     theirs = _counting.select(scores, ~positive, 1.0 - share)
@@ -32,9 +32,15 @@ def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]
         [partial(_counting.mean_and_deviation, part) for part in (ours, *parts)],
         scores.size,
     )
+    if threshold is ours:  # all distinct
+        found = np.arange(1, ours.size + 1, dtype=np.int64)
+    else:
+        positives = positives[::-1].copy()
+        found = np.cumsum(positives)
     return {
-        "threshold": np.ascontiguousarray(threshold[::-1]),
-        "positives": np.ascontiguousarray(positives[::-1]),
+        "threshold": threshold[::-1].copy(),
+        "positives": positives,
+        "tp": found,
         **_negatives(*_counting.count_below(parts, threshold), theirs.size),
         "moments": _moments(moments, [part.size for part in parts]),
     }

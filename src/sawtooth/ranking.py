@@ -356,7 +356,7 @@ def rank_checked(
         return Ranking(**_sorting.weigh_rows(positive, scores, weights))
     # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
     counted = _sorting.count_rows(positive, scores)
-    for name in ("threshold", "positives", "tied", "above", "fp"):
+    for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
         counted[name].flags.writeable = False
     ranking = object.__new__(Ranking)
     ranking.__dict__.update(counted)
