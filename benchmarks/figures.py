@@ -71,19 +71,25 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, title: str, x_label: str) -
 
 
 def _name_ends(axes, lines: dict[str, tuple[list[float], list[float]]]) -> None:
-    """Names at the right ends, moved apart where the ends are close."""
+    """Names at the right ends, moved apart where the ends are close.
+
+    A line that ends early has others to its right, so its name stands above its end.
+    """
+    last = max(at[-1] for at, _ in lines.values())
     low, high = (float(limit) for limit in axes.get_ylim())
     least = (high / low) ** 0.055
     lowest: dict[float, float] = {}
     for name, (at, seconds) in sorted(lines.items(), key=lambda item: item[1][1][-1]):
         height = max(seconds[-1], lowest.get(at[-1], 0.0) * least)
         lowest[at[-1]] = height
+        early = at[-1] < last
         axes.annotate(
             name,
             (at[-1], height),
-            xytext=(9, 0),
+            xytext=(0, 9) if early else (9, 0),
             textcoords="offset points",
-            va="center",
+            ha="center" if early else "left",
+            va="bottom" if early else "center",
             fontsize=9,
             fontweight="bold" if name == SUBJECT else "normal",
             color=LOOKS.get(name, {"color": "black"})["color"],
