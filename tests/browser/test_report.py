@@ -373,6 +373,21 @@ def test_hovering_tells_threshold_and_counts(view, example):
     assert wording.threshold(ranking.threshold[row].item()) in told
 
 
+def test_no_button_of_the_charts_sends_them_anywhere(view):
+    """The charting library has one that does, and adds others from release to release."""
+    titles = view.page.eval_on_selector_all(
+        ".modebar-btn", "buttons => buttons.map((button) => button.dataset.title)"
+    )
+    assert set(titles) == {
+        "Download plot as a PNG",
+        "Zoom",
+        "Pan",
+        "Zoom in",
+        "Zoom out",
+        "Reset axes",
+    }
+
+
 def test_on_paper_and_on_a_telephone(visit, example):
     view = visit(example.path, width=390, color_scheme="dark")
     assert view.page.evaluate("document.documentElement.scrollWidth") <= 390

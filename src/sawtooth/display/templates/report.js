@@ -82,10 +82,17 @@
       paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", showlegend: false, hovermode: "closest",
       font: { family: "system-ui, sans-serif", color: colours.ink, size: 13 },
       margin: { l: 52, r: 10, t: 12, b: 46 }, xaxis: x, yaxis: y,
+      modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.soft, activecolor: colours.ink },
       hoverlabel: { bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink, size: 13 }, align: "left" },
     };
   }
-  const CONFIG = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"], toImageButtonOptions: { scale: 2 } };
+  /* Buttons are named one by one: releases of the library bring new ones, such as one that sends
+     the chart to a server. */
+  const CONFIG = {
+    responsive: true, displaylogo: false, showSendToCloud: false, plotlyServerURL: "",
+    modeBarButtons: [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "resetScale2d"]],
+    toImageButtonOptions: { scale: 2 },
+  };
 
   function precisionOf(tp, fp, factor) {
     const selected = tp + factor * fp;
