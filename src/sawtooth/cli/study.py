@@ -51,7 +51,8 @@ def command(name: str, quick: bool, seed: int | None, workers: int | None, outpu
     if name not in known:
         raise InputError(f"there is no study {name!r}; there are {', '.join(known)}.")
     run = import_module(f"sawtooth.simulate.studies.{name}").run
-    chosen, cores = {} if seed is None else {"seed": seed}, available_cores()
+    chosen = {} if seed is None else {"seed": seed}
+    workers = workers or available_cores()
     with progress_bar(f"study {name}") as progress:
-        run(output, quick=quick, workers=workers or cores, progress=progress, **chosen)
+        run(output, quick=quick, workers=workers, progress=progress, **chosen)
     click.echo(f"The results are in {output}")
