@@ -24,7 +24,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(DEMO_STAMP) ## set up, and make the report of the embedded example
-	@$(BIN)/sawtooth report
+	@$(BIN)/precall report
 
 test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pytest)
 	@scripts/install_chromium.sh
@@ -61,24 +61,24 @@ distclean: clean ## remove .venv too
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
-		|| { echo "sawtooth needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
+		|| { echo "precall needs Python 3.11 or newer: make PYTHON=python3.12 ..." >&2; exit 1; }
 	@echo "Creating $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 
 $(DEMO_STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "Installing sawtooth with its command line and report into $(VENV)"
+	@echo "Installing precall with its command line and report into $(VENV)"
 	@$(PIP) -e ".[cli,plot,report]"
 	@touch $@
 
 $(DEV_STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "Installing sawtooth, its extras and the development tools into $(VENV) (minutes, once)"
+	@echo "Installing precall, its extras and the development tools into $(VENV) (minutes, once)"
 	@$(PIP) -e ".[all,dev]"
 	@touch $@ $(DEMO_STAMP)
 
 # confidenceinterval asks for a setuptools older than torch allows, and runs without any. Where it
 # cannot be had, the benchmarks go on and name it as missing.
 $(BENCH_STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "Installing sawtooth, its extras and the peers into $(VENV) (minutes, once)"
+	@echo "Installing precall, its extras and the peers into $(VENV) (minutes, once)"
 	@$(PIP) -e ".[all,dev,bench]"
 	@$(PIP) --no-deps confidenceinterval || echo "confidenceinterval could not be installed" >&2
 	@touch $@ $(DEV_STAMP) $(DEMO_STAMP)
@@ -96,6 +96,6 @@ $(MINIMUM)/.installed: pyproject.toml scripts/minimum_versions.py | $(VENV)/bin/
 	@touch $@
 
 $(DOCS_STAMP): pyproject.toml | $(VENV)/bin/python
-	@echo "Installing sawtooth, its extras and Sphinx into $(VENV)"
+	@echo "Installing precall, its extras and Sphinx into $(VENV)"
 	@$(PIP) -e ".[all,docs]"
 	@touch $@ $(DEMO_STAMP)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-import sawtooth as saw
+import precall as pr
 from benchmarks import peers
 from benchmarks.engines import parquet, rank_file
 from benchmarks.growth import probabilities
@@ -63,7 +63,7 @@ def from_parquet(quick: bool) -> Iterator[Race]:
         with parquet(rows, 0.01) as path:
             jobs, skipped = peers.available(
                 {
-                    SUBJECT: lambda path=path: saw.aucpr(rank_file(path)),
+                    SUBJECT: lambda path=path: pr.aucpr(rank_file(path)),
                     SKLEARN: partial(_sklearn_from_file, path),
                     peers.POLARS: partial(_polars_from_file, path),
                 }
@@ -83,7 +83,7 @@ def _race(title: str, own, peer, check) -> Race:
 
 
 def _curve(label: Label, score: Score) -> Curve:
-    curve = saw.pr_curve(saw.rank(label, score))
+    curve = pr.pr_curve(pr.rank(label, score))
     return curve.recall, curve.precision
 
 
@@ -95,7 +95,7 @@ def _sklearn_curve(label: Label, score: Score) -> Curve:
 
 
 def _auroc(label: Label, score: Score) -> float:
-    return saw.auroc(saw.rank(label, score))
+    return pr.auroc(pr.rank(label, score))
 
 
 def _sklearn_auroc(label: Label, score: Score) -> float:
@@ -105,10 +105,10 @@ def _sklearn_auroc(label: Label, score: Score) -> float:
 
 
 def _three(label: Label, score: Score) -> tuple[float, float]:
-    ranking = saw.rank(label, score)
-    curve = saw.pr_curve(ranking)
+    ranking = pr.rank(label, score)
+    curve = pr.pr_curve(ranking)
     _ = curve.recall, curve.precision
-    return saw.aucpr(ranking), saw.auroc(ranking)
+    return pr.aucpr(ranking), pr.auroc(ranking)
 
 
 def _sklearn_three(label: Label, score: Score) -> tuple[float, float]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.rank_and_ap import data
 
@@ -17,20 +17,20 @@ def bands(quick: bool) -> Iterator[Race]:
     """Every band that draws, 1 % positives; the exact one after its calibration is cached."""
     rows = 10**5 if quick else 10**6
     label, score = data(rows, 0.01)
-    ranking = saw.rank(label, score)
+    ranking = pr.rank(label, score)
     budgets = () if quick else (Budget(peer=RANK, at_most=20),)
     jobs = {
         f"pr_band, {method}": partial(
-            saw.pr_band, ranking, method=method, n_resamples=REPLICATES, rng=0
+            pr.pr_band, ranking, method=method, n_resamples=REPLICATES, rng=0
         )
         for method in METHODS
     }
-    jobs["pr_band, exact"] = partial(saw.pr_band, ranking, method="exact")
-    jobs["roc_band, fiducial"] = partial(saw.roc_band, ranking, n_resamples=REPLICATES, rng=0)
+    jobs["pr_band, exact"] = partial(pr.pr_band, ranking, method="exact")
+    jobs["roc_band, fiducial"] = partial(pr.roc_band, ranking, n_resamples=REPLICATES, rng=0)
     for title, job in jobs.items():
         yield Race(
             title=f"{title}, {rows:,} rows",
-            jobs={"band": job, RANK: partial(saw.rank, label, score)},
+            jobs={"band": job, RANK: partial(pr.rank, label, score)},
             repeats=3,
             budgets=budgets,
             bounds=(RANK,),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 
 PEER_RESAMPLES = 10
@@ -29,7 +29,7 @@ def compare(quick: bool) -> Iterator[Race]:
         yield Race(
             title=f"{rows:,} rows, {prevalence:.1%} positives",
             jobs={
-                "sawtooth": partial(by_influence, label, scores),
+                "precall": partial(by_influence, label, scores),
                 PEER: partial(by_rows, label, scores),
             },
             repeats=3,
@@ -57,7 +57,7 @@ _MODELS = (("a", 1.5), ("b", 1.4))
 def by_influence(
     label: NDArray[np.int64], scores: dict[str, NDArray[np.float64]]
 ) -> tuple[float, float]:
-    result = saw.compare(label, scores)
+    result = pr.compare(label, scores)
     return result.differences["a", "b"], result.intervals["a", "b"].width / 4
 
 

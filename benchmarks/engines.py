@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark, lines, run
 from benchmarks.peers import DASK, SPARK, need
 
@@ -33,7 +33,7 @@ CHILD = """
 import json, sys, time
 import pyarrow.dataset, pyarrow.parquet  # the work is timed, not the import of libraries
 from benchmarks.engines import peak_bytes
-from sawtooth.engines import arrow
+from precall.engines import arrow
 start = time.process_time()
 ranking = arrow.rank(sys.argv[1], label="label", score="score")
 seconds = time.process_time() - start
@@ -67,7 +67,7 @@ def engine_dask(quick: bool) -> Iterator[Race]:
     import dask.dataframe
     from distributed import Client, LocalCluster
 
-    from sawtooth.engines import dask as engine
+    from precall.engines import dask as engine
 
     rows = 10**6 if quick else 10**7
     with (
@@ -103,7 +103,7 @@ def spark_mllib(quick: bool) -> Iterator[Race]:
 
 def _on_spark(rows: int, budgets: tuple[Budget, ...]) -> Iterator[Race]:
     need(SPARK)
-    from sawtooth.engines import spark as engine
+    from precall.engines import spark as engine
 
     with parquet(rows, 0.01) as path, spark_session() as session:
         frame = session.read.parquet(str(path))
@@ -144,10 +144,10 @@ def parquet(rows: int, prevalence: float) -> Iterator[Path]:
         yield path
 
 
-def rank_file(path: Path) -> saw.Ranking:
-    from sawtooth.engines import arrow
+def rank_file(path: Path) -> pr.Ranking:
+    from precall.engines import arrow
 
-    ranking: saw.Ranking = arrow.rank(path, label="label", score="score")
+    ranking: pr.Ranking = arrow.rank(path, label="label", score="score")
     return ranking
 
 
@@ -162,11 +162,11 @@ def read_and_sort(path: Path) -> int:
     return rows
 
 
-def rank_in_memory(path: Path) -> saw.Ranking:
+def rank_in_memory(path: Path) -> pr.Ranking:
     import pyarrow.parquet as pq
 
     table = pq.read_table(path)
-    return saw.rank(table["label"], table["score"])
+    return pr.rank(table["label"], table["score"])
 
 
 @contextmanager
@@ -174,7 +174,7 @@ def spark_session() -> Iterator[Any]:
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("sawtooth")
+    builder = SparkSession.builder.master("local[2]").appName("precall")
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -214,7 +214,7 @@ def _exact_where_spark_is_not(path: Path, found: dict[str, object]) -> str:
     expected = rank_in_memory(path)
     _same(found["spark.rank"], expected)
     names = ("average_precision", "lower_trapezoid", "upper_trapezoid")
-    exact = (f"{name} {saw.aucpr(expected, estimator=name):.8f}" for name in names)
+    exact = (f"{name} {pr.aucpr(expected, estimator=name):.8f}" for name in names)
     return f"areaUnderPR (1,000 bins) is {found[AREA_UNDER_PR]:.8f}; exact are {', '.join(exact)}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from functools import partial
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.rank_and_ap import data
 
@@ -18,8 +18,8 @@ def estimators(quick: bool) -> Iterator[Race]:
     yield Race(
         title=f"{rows:,} rows, 1.0% positives",
         jobs={
-            "all estimators": partial(_all, saw.rank(label, score)),
-            PEER: partial(saw.rank, label, score),
+            "all estimators": partial(_all, pr.rank(label, score)),
+            PEER: partial(pr.rank, label, score),
         },
         repeats=5,
         budgets=() if quick else (Budget(peer=PEER, at_most=0.5),),
@@ -27,5 +27,5 @@ def estimators(quick: bool) -> Iterator[Race]:
     )
 
 
-def _all(ranking: saw.Ranking) -> list[float]:
-    return [saw.aucpr(ranking, estimator=name) for name in saw.ESTIMATORS]
+def _all(ranking: pr.Ranking) -> list[float]:
+    return [pr.aucpr(ranking, estimator=name) for name in pr.ESTIMATORS]

@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from benchmarks.harness import Outcome
 from benchmarks.peers import BINNED, POLARS, SKLEARN, SORT, SUBJECT, TORCH
-from sawtooth.display.mpl import COLOURS, DASHES, GREY
+from precall.display.mpl import COLOURS, DASHES, GREY
 
 # A tool looks the same in every figure, whichever others are there.
 LOOKS = {
@@ -42,7 +42,7 @@ def draw(outcomes: Sequence[Outcome], path: Path, *, title: str, x_label: str) -
     """One line for each tool, with its name at its end; share axes are in per cent."""
     lines = series(outcomes)
     # Fixed identifiers and no date, so that the same numbers give the same file.
-    with mpl.rc_context({"svg.hashsalt": "sawtooth", "font.size": 10}):
+    with mpl.rc_context({"svg.hashsalt": "precall", "font.size": 10}):
         figure = Figure(figsize=(7.6, 4.6), layout="constrained")
         axes = figure.subplots()
         for name, (at, seconds) in lines.items():

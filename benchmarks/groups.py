@@ -6,10 +6,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.peers import RANX, need
-from sawtooth.aggregate.metrics import per_group
+from precall.aggregate.metrics import per_group
 
 PEER = RANX
 RELEVANT = 10
@@ -29,7 +29,7 @@ def groups(quick: bool) -> Iterator[Race]:
     for queries in (10**4,) if quick else (10**4, 10**5):
         relevant, score = data(queries)
         query = np.repeat(np.arange(queries), DOCUMENTS)
-        rankings = saw.rank_groups(relevant.ravel(), score.ravel(), query)
+        rankings = pr.rank_groups(relevant.ravel(), score.ravel(), query)
         from_rows = partial(_from_rows, relevant.ravel(), score.ravel(), query)
         sorted_peer = partial(ranx.evaluate, *peer_input(relevant, score), "map")
         budget = (Budget(peer=PEER, at_most=1.0),) if queries == 10**5 else ()
@@ -40,7 +40,7 @@ def groups(quick: bool) -> Iterator[Race]:
         ):
             yield Race(
                 title=f"{queries:,} queries, {title}",
-                jobs={"sawtooth": job, PEER: peer},
+                jobs={"precall": job, PEER: peer},
                 repeats=5,
                 budgets=budgets,
                 check=_agree,
@@ -67,7 +67,7 @@ def peer_input(
 def _from_rows(
     relevant: NDArray[np.bool_], score: NDArray[np.float64], query: NDArray[np.int64]
 ) -> float:
-    return per_group(saw.rank_groups(relevant, score, query, pooled=False), "aucpr").mean()
+    return per_group(pr.rank_groups(relevant, score, query, pooled=False), "aucpr").mean()
 
 
 def _peer_from_rows(relevant: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
@@ -76,10 +76,10 @@ def _peer_from_rows(relevant: NDArray[np.bool_], score: NDArray[np.float64]) -> 
     return ranx.evaluate(*peer_input(relevant, score), "map")
 
 
-def _from_rankings(rankings: saw.RankingSet) -> float:
+def _from_rankings(rankings: pr.RankingSet) -> float:
     # A fresh view, so that counts cumulated by an earlier call are not reused.
     return per_group(rankings.select(slice(None)), "aucpr").mean()
 
 
 def _agree(returned: dict[str, object]) -> None:
-    np.testing.assert_allclose(returned["sawtooth"], returned[PEER], rtol=1e-12)
+    np.testing.assert_allclose(returned["precall"], returned[PEER], rtol=1e-12)

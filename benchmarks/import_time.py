@@ -1,4 +1,4 @@
-"""What `import sawtooth` costs a program that has nothing loaded yet."""
+"""What `import precall` costs a program that has nothing loaded yet."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def import_time(quick: bool) -> Iterator[Race]:
     yield Race(
         title="a fresh interpreter",
         jobs={
-            "sawtooth": partial(_import, "sawtooth"),
+            "precall": partial(_import, "precall"),
             PEER: partial(_import, PEER),
         },
         repeats=5 if quick else 15,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.rank_and_ap import data
 
@@ -34,7 +34,7 @@ def intervals(quick: bool) -> Iterator[Race]:
         yield Race(
             title=f"{rows:,} rows, {prevalence:.1%} positives",
             jobs={
-                "sawtooth, 1,000": partial(on_counts, label, score),
+                "precall, 1,000": partial(on_counts, label, score),
                 PEER: partial(on_rows, label, score),
             },
             repeats=3,
@@ -46,8 +46,8 @@ def intervals(quick: bool) -> Iterator[Race]:
 
 def on_counts(label: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank once, then draw counts: ranking is part of the time."""
-    ranking = saw.rank(label, score)
-    interval = saw.aucpr_interval(
+    ranking = pr.rank(label, score)
+    interval = pr.aucpr_interval(
         ranking, method="bootstrap_percentile", n_resamples=N_RESAMPLES, rng=0
     )
     return np.asarray(interval.evidence.values)

@@ -7,7 +7,7 @@ from pathlib import Path
 from benchmarks.peers import PEERS, version
 
 # Beside the peers themselves: what they and this library stand on.
-FOUNDATIONS = ("sawtooth", "numpy", "scipy", "pyarrow", "pandas", "torch", "numba")
+FOUNDATIONS = ("precall", "numpy", "scipy", "pyarrow", "pandas", "torch", "numba")
 
 
 def machine() -> dict[str, str]:

@@ -16,10 +16,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Job, Unavailable
 
-SUBJECT = "sawtooth"
+SUBJECT = "precall"
 SORT = "numpy.sort"
 SKLEARN = "scikit-learn"
 TORCH = "torchmetrics"
@@ -73,8 +73,8 @@ class Tool:
     relative: float | None = 1e-9
 
 
-def by_sawtooth(label: Label, score: Score) -> float:
-    return saw.aucpr(saw.rank(label, score))
+def by_precall(label: Label, score: Score) -> float:
+    return pr.aucpr(pr.rank(label, score))
 
 
 def _by_sklearn(label: Label, score: Score) -> Job:
@@ -248,7 +248,7 @@ def available(jobs: dict[str, Job]) -> tuple[dict[str, Job], dict[str, str]]:
 def average_precision_jobs(label: Label, score: Score) -> tuple[dict[str, Job], dict[str, str]]:
     """The subject, one sort and every tool that is found and fast enough; and what was left out."""
     jobs: dict[str, Job] = {
-        SUBJECT: partial(by_sawtooth, label, score),
+        SUBJECT: partial(by_precall, label, score),
         SORT: partial(np.sort, score),
     }
     skipped = {}

@@ -15,10 +15,10 @@ from functools import partial
 
 import numpy as np
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.exceptions import SawtoothWarning
-from sawtooth.simulate import Bibeta, Binormal, OffsetUniform, Scenario
+import precall as pr
+from precall import privacy
+from precall.exceptions import PrecallWarning
+from precall.simulate import Bibeta, Binormal, OffsetUniform, Scenario
 
 CELLS = (
     (500, 0.1),
@@ -42,8 +42,8 @@ SCENARIOS: dict[str, Callable[[], Scenario]] = {
     "offset": OffsetUniform,
 }
 METRICS = {
-    "average_precision": (privacy.average_precision, privacy.pr_curve, saw.aucpr),
-    "auroc": (privacy.auroc, privacy.roc_curve, saw.auroc),
+    "average_precision": (privacy.average_precision, privacy.pr_curve, pr.aucpr),
+    "auroc": (privacy.auroc, privacy.roc_curve, pr.auroc),
 }
 WAYS = (*privacy.MECHANISMS, "curve", "curve, private edges")
 
@@ -54,7 +54,7 @@ def release(
     metric: str,
     way: str,
     rows: Rows,
-    ranking: saw.Ranking,
+    ranking: pr.Ranking,
     epsilon: float,
     rng: np.random.Generator,
 ) -> float:
@@ -91,7 +91,7 @@ def errors(
     squares: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(data_sets):
         rows = scenario.sample(n_pos, n_rows - n_pos, rng)
-        ranking = saw.rank(*rows)
+        ranking = pr.rank(*rows)
         truth = METRICS[metric][2](ranking)
         for way in ways:
             found = [release(metric, way, rows, ranking, epsilon, rng) for _ in range(releases)]
@@ -153,7 +153,7 @@ def main() -> None:
     parser.add_argument("--scenario", choices=SCENARIOS, default="bibeta")
     arguments = parser.parse_args()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SawtoothWarning)
+        warnings.simplefilter("ignore", PrecallWarning)
         for metric in METRICS:
             found = table(metric, arguments.scenario, quick=arguments.quick)
             if arguments.scenario == "bibeta":

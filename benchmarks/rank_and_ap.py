@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import average_precision_score
 
-import sawtooth as saw
+import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 
 SORT = "numpy.sort"
@@ -33,7 +33,7 @@ def rank_and_ap(quick: bool) -> Iterator[Race]:
             yield Race(
                 title=f"{rows:,} rows, {prevalence:.1%} positives",
                 jobs={
-                    "sawtooth": partial(_average_precision, label, score),
+                    "precall": partial(_average_precision, label, score),
                     SORT: partial(np.sort, score),
                     PEER: partial(average_precision_score, label, score),
                 },
@@ -52,8 +52,8 @@ def data(rows: int, prevalence: float) -> tuple[NDArray[np.int64], NDArray[np.fl
 
 
 def _average_precision(label: NDArray[np.int64], score: NDArray[np.float64]) -> float:
-    return saw.aucpr(saw.rank(label, score))
+    return pr.aucpr(pr.rank(label, score))
 
 
 def _agree(returned: dict[str, object]) -> None:
-    np.testing.assert_allclose(returned["sawtooth"], returned[PEER], rtol=1e-9)
+    np.testing.assert_allclose(returned["precall"], returned[PEER], rtol=1e-9)

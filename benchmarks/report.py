@@ -19,8 +19,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sawtooth.display.report import write_report
-from sawtooth.evaluation import evaluate
+from precall.display.report import write_report
+from precall.evaluation import evaluate
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 CLOCK = """<script>

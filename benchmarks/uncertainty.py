@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-import sawtooth as saw
+import precall as pr
 from benchmarks import peers
 from benchmarks.growth import probabilities
 from benchmarks.harness import Race, benchmark
@@ -62,12 +62,12 @@ def precision_at_threshold(quick: bool) -> Iterator[Race]:
     rows = 10**5 if quick else 10**6
     label, score = probabilities(rows, 0.1)
     threshold = float(np.sort(score[label == 1])[-label.sum() // 10])
-    ranking = saw.rank(label, score)
+    ranking = pr.rank(label, score)
     selected = score >= threshold
     counted = int(label[selected].sum()), int(selected.sum())
     pairs = {
         "from rows": (
-            lambda: _precision(saw.rank(label, score), threshold),
+            lambda: _precision(pr.rank(label, score), threshold),
             lambda: _proportion(*_count(label, score, threshold)),
         ),
         "counted": (
@@ -86,12 +86,12 @@ def precision_at_threshold(quick: bool) -> Iterator[Race]:
         )
 
 
-def _limits(interval: saw.Interval) -> Limits:
+def _limits(interval: pr.Interval) -> Limits:
     return interval.estimate, interval.low, interval.high
 
 
 def _delong(label: Label, score: Score) -> Limits:
-    return _limits(saw.auroc_interval(saw.rank(label, score), method="delong"))
+    return _limits(pr.auroc_interval(pr.rank(label, score), method="delong"))
 
 
 def _delong_of_peer(label: Label, score: Score) -> Limits:
@@ -102,8 +102,8 @@ def _delong_of_peer(label: Label, score: Score) -> Limits:
 
 
 def _bootstrap(label: Label, score: Score) -> Limits:
-    interval = saw.aucpr_interval(
-        saw.rank(label, score),
+    interval = pr.aucpr_interval(
+        pr.rank(label, score),
         method="bootstrap_percentile",
         n_resamples=N_RESAMPLES,
         prevalence="random",  # rows are drawn, as the peers do, and not each class by itself
@@ -144,9 +144,9 @@ def _bootstrap_of_confidenceinterval(label: Label, score: Score) -> Limits:
     return estimate, low, high
 
 
-def _precision(ranking: saw.Ranking, threshold: float) -> Limits:
+def _precision(ranking: pr.Ranking, threshold: float) -> Limits:
     return _limits(
-        saw.metric_interval(
+        pr.metric_interval(
             ranking, metric="f_beta", beta=0, threshold=threshold, prevalence="random"
         )
     )

@@ -3,11 +3,11 @@
 import sys
 from pathlib import Path
 
-from sawtooth._version import __version__
+from precall._version import __version__
 
-project = "sawtooth"
-author = "The sawtooth developers"
-copyright = "2026, The sawtooth developers"
+project = "precall"
+author = "The precall developers"
+copyright = "2026, The precall developers"
 version = release = __version__
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))
@@ -23,4 +23,4 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 
 html_theme = "furo"
-html_title = f"sawtooth {release}"
+html_title = f"precall {release}"

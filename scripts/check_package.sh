@@ -27,7 +27,7 @@ echo "The source distribution, with command line, plots and report"
 install full "$(echo "$work"/dist/*.tar.gz)[cli,plot,report]"
 "$work/full/bin/python" -W error "$smoke"
 printf 'label,score\n1,0.9\n0,0.8\n1,0.7\n0,0.2\n0,0.1\n' >mine.csv
-"$work/full/bin/sawtooth" evaluate mine.csv --label label --score score
-"$work/full/bin/sawtooth" report mine.csv --label label --score score -o mine.html
+"$work/full/bin/precall" evaluate mine.csv --label label --score score
+"$work/full/bin/precall" report mine.csv --label label --score score -o mine.html
 test -s mine.html
 echo "The package builds, installs and works"

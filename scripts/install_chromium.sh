@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # The browser tests drive the system's chromium. Install it where that is possible without asking:
 # as root on a machine with apt. Elsewhere say what to do; the tests then skip what needs a browser
-# (or fail, with SAWTOOTH_REQUIRE_ALL=1).
+# (or fail, with PRECALL_REQUIRE_ALL=1).
 set -euo pipefail
 
-if [[ -n "${SAWTOOTH_CHROMIUM:-}" ]]; then
-  [[ -x "$SAWTOOTH_CHROMIUM" ]] && exit 0
-  echo "SAWTOOTH_CHROMIUM=$SAWTOOTH_CHROMIUM is not an executable file." >&2
+if [[ -n "${PRECALL_CHROMIUM:-}" ]]; then
+  [[ -x "$PRECALL_CHROMIUM" ]] && exit 0
+  echo "PRECALL_CHROMIUM=$PRECALL_CHROMIUM is not an executable file." >&2
   exit 1
 fi
 
@@ -23,4 +23,4 @@ if [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null; then
 fi
 
 echo "No chromium found: browser tests cannot run. Install chromium with the package manager of" >&2
-echo "this system, or set SAWTOOTH_CHROMIUM to the path of a Chrome or Chromium executable." >&2
+echo "this system, or set PRECALL_CHROMIUM to the path of a Chrome or Chromium executable." >&2

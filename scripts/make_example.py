@@ -3,7 +3,7 @@
 Only ``random.Random.random`` is drawn from, whose sequence Python keeps from version to version, so
 every machine writes the same bytes.
 
-    python scripts/make_example.py            writes src/sawtooth/data/payments.csv
+    python scripts/make_example.py            writes src/precall/data/payments.csv
     python scripts/make_example.py - | head   writes to standard output
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from statistics import NormalDist
 
-DESTINATION = Path(__file__).parents[1] / "src" / "sawtooth" / "data" / "payments.csv"
+DESTINATION = Path(__file__).parents[1] / "src" / "precall" / "data" / "payments.csv"
 SEED = 20_040_826
 ROWS = 4_000
 

@@ -17,7 +17,7 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, print_b
 settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
-REQUIRE_ALL = os.environ.get("SAWTOOTH_REQUIRE_ALL", "") not in ("", "0")
+REQUIRE_ALL = os.environ.get("PRECALL_REQUIRE_ALL", "") not in ("", "0")
 
 # The same names, in the same order, as in scripts/install_chromium.sh.
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -52,24 +52,24 @@ class SkipsAreFailures:
 
 def _explain(skip: object) -> str:
     reason = skip[2] if isinstance(skip, tuple) else skip
-    return f"SAWTOOTH_REQUIRE_ALL is set, so a skip is a failure. {reason}"
+    return f"PRECALL_REQUIRE_ALL is set, so a skip is a failure. {reason}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if REQUIRE_ALL:
-        config.pluginmanager.register(SkipsAreFailures(), "sawtooth-skips-are-failures")
+        config.pluginmanager.register(SkipsAreFailures(), "precall-skips-are-failures")
 
 
 def pytest_report_header() -> str:
-    return f"sawtooth: a skipped test is {'a failure' if REQUIRE_ALL else 'skipped'}"
+    return f"precall: a skipped test is {'a failure' if REQUIRE_ALL else 'skipped'}"
 
 
 @pytest.fixture(scope="session")
 def chromium_path() -> Path:
-    """The browser for tests that look at a page: SAWTOOTH_CHROMIUM, else the system's own."""
-    chosen = os.environ.get("SAWTOOTH_CHROMIUM")
+    """The browser for tests that look at a page: PRECALL_CHROMIUM, else the system's own."""
+    chosen = os.environ.get("PRECALL_CHROMIUM")
     names = (chosen,) if chosen else CHROMIUM_NAMES
     for name in names:
         if found := shutil.which(name):
             return Path(found)
-    pytest.skip("no chromium: run scripts/install_chromium.sh or set SAWTOOTH_CHROMIUM")
+    pytest.skip("no chromium: run scripts/install_chromium.sh or set PRECALL_CHROMIUM")

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.display.report import Origin, write_report
-from sawtooth.evaluation import Evaluation, evaluate, wording
-from sawtooth.inference.intervals import aucpr_interval
-from sawtooth.points.matrix import confusion
+import precall as pr
+from precall.display.report import Origin, write_report
+from precall.evaluation import Evaluation, evaluate, wording
+from precall.inference.intervals import aucpr_interval
+from precall.points.matrix import confusion
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -121,19 +121,19 @@ def visit(browser: Any) -> Iterator[Callable[..., Opened]]:
 class Made:
     path: Path
     evaluation: Evaluation
-    rankings: list[saw.Ranking]
+    rankings: list[pr.Ranking]
 
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    data = saw.load_example()
+    data = pr.load_example()
     evaluation = evaluate(data.label, data.scores, groups=data.group, curves=True)
     path = write_report(
         evaluation,
         tmp_path_factory.mktemp("report") / "example.html",
-        origin=Origin(source="payments.csv", command=("sawtooth", "report")),
+        origin=Origin(source="payments.csv", command=("precall", "report")),
     )
-    return Made(path, evaluation, [saw.rank(data.label, score) for score in data.scores.values()])
+    return Made(path, evaluation, [pr.rank(data.label, score) for score in data.scores.values()])
 
 
 @pytest.fixture(scope="module")
@@ -208,11 +208,11 @@ def test_the_drawn_curve_is_the_curve(view, example):
     """Every threshold is a vertex, nothing is unachievable, and the area is that of the curve."""
     drawn = view.curves()
     for trace, ranking in zip(drawn, example.rankings, strict=True):
-        curve = saw.pr_curve(ranking)
+        curve = pr.pr_curve(ranking)
         x, y = np.array(trace["x"]), np.array(trace["y"], dtype=float)
         assert np.all(np.diff(x) >= 0)
         assert y.min() >= 0
-        assert saw.is_achievable(x, y, ranking.prevalence).all()
+        assert pr.is_achievable(x, y, ranking.prevalence).all()
         # Arrival points, where the curve has its highest value at that recall.
         recall, precision = ranking.tp / ranking.n_pos, ranking.tp / (ranking.tp + ranking.fp)
         assert rounded(recall, precision) <= rounded(x, y)
@@ -293,7 +293,7 @@ def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):
         moved = view.curves()[0]
         assert moved["x"] == first["x"]
         assert moved["y"] != first["y"]
-        elsewhere = saw.pr_curve(example.rankings[0].at_prevalence(prevalence))
+        elsewhere = pr.pr_curve(example.rankings[0].at_prevalence(prevalence))
         tp, fp = elsewhere.tp[elsewhere.observed], elsewhere.fp[elsewhere.observed]
         points = rounded(tp / elsewhere.n_pos, tp / (tp + fp))
         assert points <= rounded(moved["x"], moved["y"])
@@ -412,7 +412,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     groups = np.array(["fine", HOSTILE])[rng.integers(0, 2, 300)]
     evaluation = evaluate(y, scores, groups=groups, curves=True)
     path = tmp_path_factory.mktemp("hostile") / "hostile.html"
-    origin = Origin(source=HOSTILE, command=("sawtooth", "report", HOSTILE))
+    origin = Origin(source=HOSTILE, command=("precall", "report", HOSTILE))
     return write_report(evaluation, path, origin=origin)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sawtooth.cli import main
+from precall.cli import main
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ import sys
 
 import pytest
 
-import sawtooth as saw
-from sawtooth._version import __version__
-from sawtooth.cli.study import studies
-from sawtooth.evaluation import wording
-from sawtooth.inference.compare import compare
-from sawtooth.points.operating import operating_point
+import precall as pr
+from precall._version import __version__
+from precall.cli.study import studies
+from precall.evaluation import wording
+from precall.inference.compare import compare
+from precall.points.operating import operating_point
 
 COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
 
@@ -20,28 +20,28 @@ def test_help_shows_an_example_that_starts_with_the_command(run, command):
     result = run(command, "--help")
     assert result.status == 0
     examples = result.out.split("Examples:\n")[1].splitlines()
-    assert any(line.strip().startswith(f"sawtooth {command}") for line in examples)
+    assert any(line.strip().startswith(f"precall {command}") for line in examples)
     assert max(map(len, result.out.splitlines())) <= 80
 
 
 def test_bare_command_version_and_short_help(run):
     assert "Commands:" in run().out
     assert run().status == 0
-    assert run("--version").out == f"sawtooth {__version__}\n"
+    assert run("--version").out == f"precall {__version__}\n"
     assert run("-h").out == run("--help").out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_shell_completion_is_there(shell):
     result = subprocess.run(
-        [sys.executable, "-c", "from sawtooth.cli import main; main()"],
-        env={"_SAWTOOTH_COMPLETE": f"{shell}_source", "PATH": "/usr/bin:/bin"},
+        [sys.executable, "-c", "from precall.cli import main; main()"],
+        env={"_PRECALL_COMPLETE": f"{shell}_source", "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
-    assert "_SAWTOOTH_COMPLETE" in result.stdout
+    assert "_PRECALL_COMPLETE" in result.stdout
 
 
 def test_compare_prints_the_comparison_of_the_library(run, csv_file, rows):
@@ -67,7 +67,7 @@ def test_compare_resamples_with_a_seed_and_no_bar_in_a_pipe(run, csv_file, metho
 
 
 def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
-    ours = operating_point(saw.rank(rows["y"], rows["a"]), min_precision=0.5)
+    ours = operating_point(pr.rank(rows["y"], rows["a"]), min_precision=0.5)
     options = ("operate", csv_file, "--label", "y", "--score", "a", "--min-precision", "0.5")
     assert run(*options, "--json").json()["models"][0]["threshold"] == ours.threshold
     shown = run(*options).out
@@ -115,12 +115,12 @@ def test_report_with_nothing_is_about_the_example(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = run("report")
     assert result.status == 0, result.err
-    path = tmp_path / "sawtooth-report.html"
+    path = tmp_path / "precall-report.html"
     assert str(path) in result.out
     page = path.read_text(encoding="utf-8")
     assert path.stat().st_size < 6_000_000
     assert "gradient_boosting" in page
-    assert "sawtooth report -o sawtooth-report.html" in page
+    assert "precall report -o precall-report.html" in page
 
 
 def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, monkeypatch):
@@ -133,7 +133,7 @@ def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, m
     run("report", csv_file, *options, "--level", "0.9", "-o", "first.html")
     first = (tmp_path / "first.html").read_text(encoding="utf-8")
     command = shlex.split(unescape(re.search(r"<code>(.*?)</code>", first)[1]))
-    assert command[0] == "sawtooth"
+    assert command[0] == "precall"
     (tmp_path / "first.html").unlink()
     assert run(*command[1:]).status == 0
     assert (tmp_path / "first.html").read_text(encoding="utf-8") == first

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import sawtooth as saw
+import precall as pr
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "command-line.md"
 BLOCK = re.compile(r"^```console\n(.*?)^```", re.M | re.S)
@@ -22,13 +22,13 @@ def examples() -> list[tuple[str, str]]:
 
 def test_there_are_examples():
     assert len(examples()) >= 6
-    assert all(command.startswith("sawtooth ") for command, _ in examples())
+    assert all(command.startswith("precall ") for command, _ in examples())
 
 
 @pytest.mark.parametrize(("command", "printed"), examples(), ids=lambda text: text[:40])
 def test_command_prints_what_the_page_shows(run, tmp_path, monkeypatch, command, printed):
     monkeypatch.chdir(tmp_path)
-    shutil.copy(saw.example_path(), tmp_path / "payments.csv")
+    shutil.copy(pr.example_path(), tmp_path / "payments.csv")
     result = run(*shlex.split(command)[1:])
     shown = " ".join((result.out + result.err).split())
     pattern = ".*".join(re.escape(" ".join(part.split())) for part in printed.split("..."))

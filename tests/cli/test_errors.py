@@ -10,11 +10,11 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from sawtooth.cli import main
+from precall.cli import main
 
 from .conftest import write_csv
 
-COMMAND = (sys.executable, "-m", "sawtooth.cli")
+COMMAND = (sys.executable, "-m", "precall.cli")
 
 
 def refused(result, *words: str) -> str:
@@ -22,7 +22,7 @@ def refused(result, *words: str) -> str:
     assert result.out == ""
     lines = result.err.splitlines()
     assert len(lines) == 1, result.err
-    assert lines[0].startswith("sawtooth: ")
+    assert lines[0].startswith("precall: ")
     for word in words:
         assert word in lines[0]
     return lines[0]
@@ -152,16 +152,16 @@ def test_an_unknown_command_and_an_unknown_study(run, tmp_path):
 
 def test_missing_extras_are_named(run, csv_file, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    refused(run("report", csv_file, "--label", "y", "--score", "a"), "sawtooth[report]")
-    monkeypatch.setitem(sys.modules, "sawtooth.cli.app", None)
-    monkeypatch.delitem(sys.modules, "sawtooth.cli.app")
+    refused(run("report", csv_file, "--label", "y", "--score", "a"), '".[report]"')
+    monkeypatch.setitem(sys.modules, "precall.cli.app", None)
+    monkeypatch.delitem(sys.modules, "precall.cli.app")
     monkeypatch.setitem(sys.modules, "click", None)
     assert main(["--version"]) == 2
-    assert "sawtooth[cli]" in capsys.readouterr().err
+    assert '".[cli]"' in capsys.readouterr().err
 
 
 def test_the_installed_command_in_a_pipe_that_closes_early(csv_file):
-    """`sawtooth evaluate ... | head -1` ends quietly, without a traceback."""
+    """`precall evaluate ... | head -1` ends quietly, without a traceback."""
     process = subprocess.Popen(
         [*COMMAND, "evaluate", str(csv_file), "--label", "y", "--score", "a", "--json"],
         stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""sawtooth evaluate: the numbers are the library's, and the table fits 80 columns."""
+"""precall evaluate: the numbers are the library's, and the table fits 80 columns."""
 
 import gzip
 import io
@@ -13,14 +13,14 @@ import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
 
-import sawtooth as saw
-from sawtooth.areas import minimum_average_precision, random_average_precision
-from sawtooth.evaluation import wording
-from sawtooth.exceptions import DirectionWarning
-from sawtooth.inference.clusters import cluster_interval
-from sawtooth.inference.compare import compare
-from sawtooth.inference.intervals import aucpr_interval, auroc_interval, metric_interval
-from sawtooth.points.operating import operating_point
+import precall as pr
+from precall.areas import minimum_average_precision, random_average_precision
+from precall.evaluation import wording
+from precall.exceptions import DirectionWarning
+from precall.inference.clusters import cluster_interval
+from precall.inference.compare import compare
+from precall.inference.intervals import aucpr_interval, auroc_interval, metric_interval
+from precall.points.operating import operating_point
 
 from .conftest import write_csv
 
@@ -31,11 +31,11 @@ def test_json_has_the_numbers_of_the_library(run, csv_file, rows):
     found = result.json()
     assert (found["rows"], found["positive_rows"]) == (600, int(rows["y"].sum()))
     for model, name in zip(found["models"], "ab", strict=True):
-        ranking = saw.rank(rows["y"], rows[name])
+        ranking = pr.rank(rows["y"], rows[name])
         area = aucpr_interval(ranking)
         measure = model["measures"]["aucpr"]
         assert (measure["estimate"], measure["low"], measure["high"]) == (
-            saw.aucpr(ranking),
+            pr.aucpr(ranking),
             area.low,
             area.high,
         )
@@ -72,7 +72,7 @@ def test_the_table_fits_80_columns_and_shows_the_same_numbers(run, csv_file, row
     assert max(map(len, lines)) <= 80
     assert not any(line.endswith(" ") for line in lines)
     for name in "ab":
-        area = aucpr_interval(saw.rank(rows["y"], rows[name]))
+        area = aucpr_interval(pr.rank(rows["y"], rows[name]))
         text = wording.interval(area.estimate, area.low, area.high)
         assert any(line.split()[:1] == [name] and text in line for line in lines)
     start = lines.index("AUCNPR by group") + 3
@@ -85,9 +85,9 @@ def test_groups_are_the_library_on_their_rows(run, csv_file, rows):
     ).json()
     for group in result["groups"]:
         chosen = rows["g"] == group["name"]
-        ranking = saw.rank(rows["y"][chosen], rows["a"][chosen])
+        ranking = pr.rank(rows["y"][chosen], rows["a"][chosen])
         assert group["models"][0]["aucpr"]["estimate"] == pytest.approx(
-            saw.aucpr(ranking), rel=1e-12
+            pr.aucpr(ranking), rel=1e-12
         )
         assert group["n_pos"] == ranking.n_pos
 
@@ -118,8 +118,8 @@ def test_every_format_gives_the_same_numbers(run, tmp_path, rows, ending):
     result = run(
         "evaluate", tmp_path / f"scores.{ending}", "--label", "y", "--score", "b", "--json"
     )
-    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
-        saw.rank(rows["y"], rows["b"])
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == pr.aucpr(
+        pr.rank(rows["y"], rows["b"])
     )
 
 
@@ -129,8 +129,8 @@ def test_standard_input_is_recognised_by_its_bytes(run, tmp_path, rows, ending, 
     data = write_as(ending, tmp_path / f"scores.{ending}", columns)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     result = run("evaluate", "-", "--label", "y", "--score", "a", "--json")
-    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
-        saw.rank(rows["y"], rows["a"])
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == pr.aucpr(
+        pr.rank(rows["y"], rows["a"])
     )
 
 
@@ -138,7 +138,7 @@ def test_a_folder_and_a_pattern_are_read_as_one_table(run, tmp_path, rows):
     half = 300
     for part, chosen in enumerate((slice(0, half), slice(half, None))):
         write_csv(tmp_path / f"part-{part}.csv", {n: rows[n][chosen] for n in ("y", "a")})
-    expected = saw.aucpr(saw.rank(rows["y"], rows["a"]))
+    expected = pr.aucpr(pr.rank(rows["y"], rows["a"]))
     for source in (tmp_path, tmp_path / "part-*.csv"):
         result = run("evaluate", source, "--label", "y", "--score", "a", "--json")
         found = result.json()["models"][0]["measures"]["aucpr"]["estimate"]
@@ -157,7 +157,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise AssertionError("read into memory")
 
-    monkeypatch.setattr("sawtooth.cli.options.read_columns", refuse)
+    monkeypatch.setattr("precall.cli.options.read_columns", refuse)
     by_pieces = run(*request, "--memory", 1)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()
@@ -169,7 +169,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     assert run(*request, "--memory", 1, "--cluster", "g").status == 2
     operated = ("operate", tmp_path / "large.parquet", "--label", "y", "--score", "a", "--json")
     operated += ("--min-precision", "0.3", "--pos-label", "1", "--memory", 1)
-    ours = operating_point(saw.rank(columns["y"], columns["a"]), min_precision=0.3)
+    ours = operating_point(pr.rank(columns["y"], columns["a"]), min_precision=0.3)
     assert run(*operated).json()["models"][0]["threshold"] == ours.threshold
 
 
@@ -190,8 +190,8 @@ def test_labels_of_every_kind(run, tmp_path, rows, labels, options):
         "evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "a", "--json", *options
     )
     assert result.status == 0, result.err
-    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(
-        saw.rank(rows["y"], rows["a"])
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == pr.aucpr(
+        pr.rank(rows["y"], rows["a"])
     )
 
 
@@ -206,9 +206,9 @@ def test_scores_that_stop_being_whole_numbers_late_in_the_file(run, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DirectionWarning)
         result = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json")
-        ranking = saw.rank(y, np.array(scores, dtype=float))
+        ranking = pr.rank(y, np.array(scores, dtype=float))
     assert result.status == 0, result.err
-    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == saw.aucpr(ranking)
+    assert result.json()["models"][0]["measures"]["aucpr"]["estimate"] == pr.aucpr(ranking)
 
 
 def test_large_whole_numbers_are_not_rounded(run, tmp_path):

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.evaluation import coverage, evaluate, evaluate_rankings, wording
-from sawtooth.exceptions import InputError
-from sawtooth.inference.clusters import cluster_interval
-from sawtooth.inference.intervals import aucpr_interval
+import precall as pr
+from precall.evaluation import coverage, evaluate, evaluate_rankings, wording
+from precall.exceptions import InputError
+from precall.inference.clusters import cluster_interval
+from precall.inference.intervals import aucpr_interval
 
 
 def told(evaluation, level=None) -> str:
@@ -50,7 +50,7 @@ def test_chance_and_wrong_direction(good, rng):
 def test_ties_give_the_range_that_their_order_allows(good):
     y, score = good
     rough = np.round(score)
-    bounds = saw.tie_bounds(saw.rank(y, rough))
+    bounds = pr.tie_bounds(pr.rank(y, rough))
     text = told(evaluate(y, {"a": rough}), "note")
     decimals = wording.decimals_for(bounds.width)
     assert f"{bounds.low:.{decimals}f} to {bounds.high:.{decimals}f}" in text
@@ -67,7 +67,7 @@ def test_weights_tell_what_they_are_worth(good, rng):
     y, score = good
     weights = rng.gamma(0.2, 5.0, y.size)
     evaluation = evaluate(y, {"a": score}, sample_weight=weights)
-    effective = saw.rank(y, score, sample_weight=weights).effective_sizes[0]
+    effective = pr.rank(y, score, sample_weight=weights).effective_sizes[0]
     assert f"worth about {effective:,.0f}" in told(evaluation, "warning")
     assert "equally weighted" not in told(evaluate(y, {"a": score}, sample_weight=np.ones(y.size)))
 
@@ -86,7 +86,7 @@ def test_clusters_widen_the_interval_and_are_mentioned(good):
     evaluation = evaluate(twice[0], {"a": twice[1]}, clusters=twice[2])
     ours = cluster_interval(*twice)
     assert evaluation.models[0].measures["aucpr"].interval.low == ours.low
-    plain = aucpr_interval(saw.rank(twice[0], twice[1]))
+    plain = aucpr_interval(pr.rank(twice[0], twice[1]))
     effect = (ours.high - ours.low) / (plain.high - plain.low)
     assert evaluation.models[0].cluster_effect == pytest.approx(effect)
     assert f"{effect:.2g} times as wide" in told(evaluation)
@@ -105,7 +105,7 @@ def test_groups_of_one_class_and_of_other_prevalence(rng):
 
 def test_rankings_alone_are_evaluated_but_not_compared(good):
     y, score = good
-    alone = evaluate_rankings({"a": saw.rank(y, score), "b": saw.rank(y, score**3)})
+    alone = evaluate_rankings({"a": pr.rank(y, score), "b": pr.rank(y, score**3)})
     assert alone.comparison is None
     assert "not compared row by row" in told(alone)
     full = evaluate(y, {"a": score})
@@ -174,8 +174,8 @@ def test_printed_limits_are_within_half_a_digit_and_differ(low, high):
 
 
 def test_the_summary_of_coverage_is_that_of_the_studies():
-    """Made again by: python -m sawtooth.evaluation.coverage docs/studies."""
-    text = (resources.files("sawtooth.evaluation") / "coverage.csv").read_text(encoding="utf-8")
+    """Made again by: python -m precall.evaluation.coverage docs/studies."""
+    text = (resources.files("precall.evaluation") / "coverage.csv").read_text(encoding="utf-8")
     assert coverage.summarise(Path(__file__).parents[2] / "docs" / "studies") == text
 
 

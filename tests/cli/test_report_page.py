@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.display.output import whole_file
-from sawtooth.display.payload import _path, payload
-from sawtooth.display.report import Origin, render_report
-from sawtooth.evaluation import evaluate, evaluate_rankings
+import precall as pr
+from precall.display.output import whole_file
+from precall.display.payload import _path, payload
+from precall.display.report import Origin, render_report
+from precall.evaluation import evaluate, evaluate_rankings
 
 HOSTILE = "</script><!-- <script> & ]]>"
 
@@ -53,12 +53,12 @@ def test_nothing_outside_the_page_is_named_in_its_own_parts(page):
 def test_a_large_ranking_is_thinned_and_looks_the_same():
     rng = np.random.default_rng(2)
     y = rng.random(200_000) < 0.3
-    ranking = saw.rank(y, rng.normal(size=y.size) + 1.5 * y)
+    ranking = pr.rank(y, rng.normal(size=y.size) + 1.5 * y)
     tp, fp = _path(ranking, np.array([0.005, 0.9]))
     assert tp.size < 3 * 4000
     assert np.all(np.diff(tp) >= 0)
     assert np.all(np.diff(fp) >= 0)
-    curve = saw.pr_curve(ranking)
+    curve = pr.pr_curve(ranking)
     recall, precision = tp / ranking.n_pos, tp / np.maximum(tp + fp, 1e-300)
     # No point of the curve is farther than a pixel from a drawn one at the same recall.
     for at in (0.01, 0.2, 0.5, 0.9, 0.999):
@@ -71,7 +71,7 @@ def test_a_large_ranking_is_thinned_and_looks_the_same():
 def test_three_models_on_many_rows_stay_under_six_megabytes():
     rng = np.random.default_rng(3)
     y = rng.random(40_000) < 0.5
-    rankings = {name: saw.rank(y, rng.normal(size=y.size) + y) for name in "abc"}
+    rankings = {name: pr.rank(y, rng.normal(size=y.size) + y) for name in "abc"}
     evaluation = evaluate_rankings(rankings)
     assert len(render_report(evaluation).encode()) < 6_000_000
     points = payload(evaluation)["models"][0]

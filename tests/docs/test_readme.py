@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from page_runner import blocks
 
-import sawtooth as saw
+import precall as pr
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -35,7 +35,7 @@ def test_every_claim_has_a_page_that_runs():
 
 def test_there_are_ten_estimators():
     assert "which of ten areas?" in README
-    assert len(saw.ESTIMATORS) == 10
+    assert len(pr.ESTIMATORS) == 10
 
 
 def test_it_says_what_it_is_in_three_lines_and_has_two_commands():

@@ -9,10 +9,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.engines import arrow
-from sawtooth.exceptions import DirectionWarning, InputError
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.engines import arrow
+from precall.exceptions import DirectionWarning, InputError
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")
@@ -44,7 +44,7 @@ def make_table(seed=0, rows=ROWS):
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
     """How much fits into a given memory depends on the number of threads."""
-    monkeypatch.setattr("sawtooth._counting.available_cores", lambda: 2)
+    monkeypatch.setattr("precall._counting.available_cores", lambda: 2)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def expected(table):
-    return saw.rank(table["y"], table["s"])
+    return pr.rank(table["y"], table["s"])
 
 
 def json_lines(table, path):
@@ -121,7 +121,7 @@ def test_the_filter_of_a_data_set_is_applied(table, tmp_path):
     pq.write_table(table, tmp_path / "data.parquet")
     chosen = ds.dataset(tmp_path).filter(ds.field("g") == "west")
     west = table.filter(ds.field("g") == "west")
-    assert arrow.rank(chosen, **NAMES) == saw.rank(west["y"], west["s"])
+    assert arrow.rank(chosen, **NAMES) == pr.rank(west["y"], west["s"])
 
 
 def stream_of(table):
@@ -151,7 +151,7 @@ def test_what_is_read_once_is_kept_in_memory_or_on_disk(kind, memory, table, exp
     # With almost no memory the positives are refused, so they are few here.
     few = table.append_column("few", pa.array(np.round(table["s"].to_numpy())))
     ranking = arrow.rank(ONCE[kind](few), label="y", score="few", memory=max(memory, 10_000))
-    assert ranking == saw.rank(few["y"], few["few"])
+    assert ranking == pr.rank(few["y"], few["few"])
 
 
 @pytest.mark.parametrize("kind", ONCE)
@@ -159,8 +159,8 @@ def test_what_is_read_once_is_ranked_in_one_pass_with_max_rows(kind, table, expe
     ranking = arrow.rank(ONCE[kind](table), **NAMES, max_rows=20)
     assert len(ranking) <= 20
     assert (ranking.n_pos, ranking.n_neg) == (expected.n_pos, expected.n_neg)
-    bounds = saw.tie_bounds(ranking)
-    assert bounds.low <= saw.aucpr(expected) <= bounds.high
+    bounds = pr.tie_bounds(ranking)
+    assert bounds.low <= pr.aucpr(expected) <= bounds.high
     grouped = arrow.rank(ONCE[kind](table), **NAMES, max_rows=20, group="g", weight="w")
     assert [len(ranking) <= 20 for ranking in grouped] == [True] * 3
 
@@ -186,7 +186,7 @@ def test_a_named_pipe(table, expected, tmp_path):
 @pytest.mark.parametrize("memory", [100_000, 2**29])
 def test_weights_with_their_squares_and_rows(memory, table):
     found = arrow.rank(table, **NAMES, weight="w", memory=memory)
-    exact = saw.rank(table["y"], table["s"], sample_weight=table["w"])
+    exact = pr.rank(table["y"], table["s"], sample_weight=table["w"])
     assert found == exact  # weights are quarters, so their sums are exact
     for one, other in zip(found.rows, exact.rows, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -218,7 +218,7 @@ def test_every_kind_of_label(kind, table, expected):
     changed = table.set_column(0, "y", labels)
     if pos_label == 0:
         with pytest.warns(DirectionWarning):
-            expected = saw.rank(table["y"], table["s"], pos_label=0)
+            expected = pr.rank(table["y"], table["s"], pos_label=0)
         with pytest.warns(DirectionWarning):
             assert arrow.rank(changed, **NAMES, pos_label=0) == expected
     else:
@@ -240,8 +240,8 @@ SCORES = {
 def test_every_kind_of_score(kind, table):
     scores = SCORES[kind](table["s"].to_numpy())
     found = arrow.rank(table.set_column(1, "s", pa.array(scores)), **NAMES)
-    assert found == saw.rank(table["y"], scores)
-    assert found.threshold.dtype.kind == saw.rank(table["y"], scores).threshold.dtype.kind
+    assert found == pr.rank(table["y"], scores)
+    assert found.threshold.dtype.kind == pr.rank(table["y"], scores).threshold.dtype.kind
 
 
 def test_decimal_scores_are_numbers(table, expected):
@@ -255,7 +255,7 @@ def test_files_of_different_types_are_compared_as_the_wider_one():
         pa.table({"y": [1, 0, 0], "s": pa.array([2.5, 2.0, 0.5], pa.float64())}),
     ]
     found = arrow.rank(lambda: parts, **NAMES)
-    assert found == saw.rank([1, 0, 1, 1, 0, 0], [3, 2, 1, 2.5, 2.0, 0.5])
+    assert found == pr.rank([1, 0, 1, 1, 0, 0], [3, 2, 1, 2.5, 2.0, 0.5])
 
 
 def test_hostile_names(table, expected, tmp_path):
@@ -268,7 +268,7 @@ def test_hostile_names(table, expected, tmp_path):
 
 def test_one_column_in_two_roles(table):
     found = arrow.rank(table, label="y", score="w", weight="w")
-    assert found == saw.rank(table["y"], table["w"], sample_weight=table["w"])
+    assert found == pr.rank(table["y"], table["w"], sample_weight=table["w"])
 
 
 @pytest.mark.parametrize("max_rows", [1, 5, 40])
@@ -278,13 +278,13 @@ def test_coarsened_with_bounds_that_contain_the_exact_value(max_rows, tmp_path):
     table = pa.table({"y": labels, "s": rng.normal(size=20_000) + labels})
     pq.write_table(table, tmp_path / "data.parquet", row_group_size=1000)
     found = arrow.rank(tmp_path / "data.parquet", **NAMES, max_rows=max_rows, memory=2**20)
-    exact = saw.rank(table["y"], table["s"])
+    exact = pr.rank(table["y"], table["s"])
     assert len(found) <= max_rows
     assert (found.n_pos, found.n_neg) == (exact.n_pos, exact.n_neg)
     for estimator in ("average_precision", "davis_goadrich"):
-        bounds = saw.tie_bounds(found, estimator=estimator)
-        best = saw.tie_bounds(exact.coarsen(max_rows), estimator=estimator)
-        assert bounds.low <= saw.aucpr(exact, estimator=estimator) <= bounds.high
+        bounds = pr.tie_bounds(found, estimator=estimator)
+        best = pr.tie_bounds(exact.coarsen(max_rows), estimator=estimator)
+        assert bounds.low <= pr.aucpr(exact, estimator=estimator) <= bounds.high
         # Thresholds from quantiles cost little against choosing from all positives.
         assert bounds.high - bounds.low < 2 * (best.high - best.low)
 
@@ -477,12 +477,12 @@ def test_a_scorer_worse_than_random_is_told(table):
 
 
 def test_importing_the_engines_imports_none_of_their_libraries():
-    loaded = modules_after("from sawtooth.engines import arrow, dask, spark")
-    assert "sawtooth.engines.spark" in loaded
+    loaded = modules_after("from precall.engines import arrow, dask, spark")
+    assert "precall.engines.spark" in loaded
     assert not loaded & {"pyarrow", "pandas", "dask", "distributed", "pyspark"}
 
 
 def test_a_missing_library_says_what_to_install(monkeypatch):
-    monkeypatch.setattr("sawtooth.engines._twopass.find_spec", lambda name: None)
-    with pytest.raises(ImportError, match=r"pyarrow.*sawtooth\[arrow\]"):
+    monkeypatch.setattr("precall._optional.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"pyarrow.*\.\[arrow\]"):
         arrow.rank("data.parquet", **NAMES)

@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.builder import RankingBuilder
-from sawtooth.exceptions import DirectionWarning, InputError
+import precall as pr
+from precall.builder import RankingBuilder
+from precall.exceptions import DirectionWarning, InputError
 
 
 def data(rows=20_000, prevalence=0.1, seed=0):
@@ -18,7 +18,7 @@ def data(rows=20_000, prevalence=0.1, seed=0):
 
 
 def width(ranking):
-    bounds = saw.tie_bounds(ranking)
+    bounds = pr.tie_bounds(ranking)
     return bounds.high - bounds.low
 
 
@@ -60,7 +60,7 @@ def test_shards_on_common_thresholds_are_exact():
         RankingBuilder(thresholds).update(labels[rows], scores[rows])
         for rows in np.array_split(np.arange(labels.size), 7)
     ]
-    assert functools.reduce(RankingBuilder.merge, shards).ranking() == saw.rank(labels, scores)
+    assert functools.reduce(RankingBuilder.merge, shards).ranking() == pr.rank(labels, scores)
 
 
 def test_a_builder_goes_on_after_it_was_asked_and_after_pickling():
@@ -71,7 +71,7 @@ def test_a_builder_goes_on_after_it_was_asked_and_after_pickling():
     builder = pickle.loads(pickle.dumps(builder)).update(labels[half:], scores[half:])
     assert first == pickle.loads(pickle.dumps(first))
     assert first.n_pos == labels[:half].sum()
-    assert builder.ranking() == saw.rank(labels, scores)
+    assert builder.ranking() == pr.rank(labels, scores)
 
 
 def test_merging_leaves_the_other_alone():
@@ -84,7 +84,7 @@ def test_merging_leaves_the_other_alone():
 
 def test_moments_are_those_of_all_rows():
     labels, scores = data()
-    expected = saw.rank(labels, scores).moments
+    expected = pr.rank(labels, scores).moments
     for builder in (RankingBuilder(max_rows=30), RankingBuilder([0.0])):
         np.testing.assert_allclose(
             fed(builder, labels, scores).ranking().moments, expected, rtol=1e-9
@@ -97,19 +97,19 @@ def test_weights_may_join_later():
     builder = RankingBuilder(scores[labels]).update(labels[:500], scores[:500])
     builder.update(labels[500:], scores[500:], sample_weight=weights)
     every = np.concatenate([np.ones(500), weights])
-    assert builder.ranking() == saw.rank(labels, scores, sample_weight=every)
+    assert builder.ranking() == pr.rank(labels, scores, sample_weight=every)
 
 
 def test_small_and_large_integers_and_booleans():
     for dtype in (np.uint8, np.int32, np.uint64, bool):
         scores = np.array([0, 1, 1, 0, 1]).astype(dtype)
         labels = np.array([0, 1, 1, 1, 0])
-        assert RankingBuilder(max_rows=9).update(labels, scores).ranking() == saw.rank(
+        assert RankingBuilder(max_rows=9).update(labels, scores).ranking() == pr.rank(
             labels, scores
         )
     large = np.array([2**63, 2**63 + 1, 2**63 + 2], dtype=np.uint64)
     ranking = RankingBuilder(max_rows=9).update([1, 0, 1], large).ranking()
-    assert ranking == saw.rank([1, 0, 1], large)
+    assert ranking == pr.rank([1, 0, 1], large)
 
 
 def test_thresholds_that_positives_miss_become_cells():
@@ -169,4 +169,4 @@ def test_a_refused_batch_adds_nothing():
     builder = RankingBuilder(max_rows=10).update([1, 0], [2.0, 1.0])
     with pytest.raises(InputError):
         builder.update([1, 2], [3.0, 4.0])
-    assert builder.update([], []).ranking() == saw.rank([1, 0], [2.0, 1.0])
+    assert builder.update([], []).ranking() == pr.rank([1, 0], [2.0, 1.0])

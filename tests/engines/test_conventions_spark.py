@@ -6,8 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.conventions import conventions
+import precall as pr
+from precall.conventions import conventions
 from tests.datasets import random_data
 
 pytestmark = [
@@ -62,6 +62,6 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_area_under_pr(spark, name):
     y, s, w = CASES[name]
-    found = conventions(saw.rank(y, s, sample_weight=w))["spark_area_under_pr"].value
+    found = conventions(pr.rank(y, s, sample_weight=w))["spark_area_under_pr"].value
     # Spark sums the same trapezoids in another order.
     assert found == pytest.approx(area_under_pr(spark, y, s, w), rel=1e-12)

@@ -6,10 +6,10 @@ import signal
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.engines import dask as engine
-from sawtooth.exceptions import InputError
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.engines import dask as engine
+from precall.exceptions import InputError
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -56,7 +56,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def expected(frame):
-    return saw.rank(frame["y"], frame["a.b"])
+    return pr.rank(frame["y"], frame["a.b"])
 
 
 def test_the_result_is_that_of_rank_to_the_last_bit(client, frame, expected):
@@ -70,7 +70,7 @@ def test_the_result_is_that_of_rank_to_the_last_bit(client, frame, expected):
 def test_weights_and_groups(client, frame):
     data = dd.from_pandas(frame, npartitions=5)
     found = engine.rank(data, **NAMES, weight="w")
-    exact = saw.rank(frame["y"], frame["a.b"], sample_weight=frame["w"])
+    exact = pr.rank(frame["y"], frame["a.b"], sample_weight=frame["w"])
     assert found == exact  # weights are quarters, so their sums are exact
     for one, other in zip(found.rows, exact.rows, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -83,8 +83,8 @@ def test_weights_and_groups(client, frame):
 def test_coarsened_with_bounds_that_contain_the_exact_value(client, frame, expected):
     found = engine.rank(dd.from_pandas(frame, npartitions=7), **NAMES, max_rows=10)
     assert len(found) <= 10
-    bounds = saw.tie_bounds(found)
-    assert bounds.low <= saw.aucpr(expected) <= bounds.high
+    bounds = pr.tie_bounds(found)
+    assert bounds.low <= pr.aucpr(expected) <= bounds.high
     assert bounds.high - bounds.low < 0.2
 
 
@@ -118,7 +118,7 @@ def test_errors_are_those_of_rank_with_the_count_over_all_partitions(client, fra
     bad = frame.copy()
     bad.loc[[17, 4000, 19_000], "a.b"] = np.nan
     with pytest.raises(InputError) as in_memory:
-        saw.rank(bad["y"], bad["a.b"])
+        pr.rank(bad["y"], bad["a.b"])
     with pytest.raises(InputError) as found:
         engine.rank(dd.from_pandas(bad, npartitions=6), **NAMES)
     assert str(found.value) == str(in_memory.value).replace("y_score", "score='a.b'")

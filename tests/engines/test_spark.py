@@ -7,10 +7,10 @@ import sys
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.engines import spark as engine
-from sawtooth.exceptions import InputError
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.engines import spark as engine
+from precall.exceptions import InputError
 
 pa = pytest.importorskip("pyarrow")
 
@@ -73,7 +73,7 @@ def frame(session, table):
 
 @pytest.fixture(scope="module")
 def expected(table):
-    return saw.rank(table[LABEL], table[SCORE])
+    return pr.rank(table[LABEL], table[SCORE])
 
 
 def test_the_result_is_that_of_rank_to_the_last_bit(frame, expected):
@@ -96,8 +96,8 @@ def test_coarsened_with_bounds_that_contain_the_exact_value(frame, expected):
     found = engine.rank(frame, **NAMES, max_rows=10)
     assert len(found) <= 10
     assert (found.n_pos, found.n_neg) == (expected.n_pos, expected.n_neg)
-    bounds = saw.tie_bounds(found)
-    assert bounds.low <= saw.aucpr(expected) <= bounds.high
+    bounds = pr.tie_bounds(found)
+    assert bounds.low <= pr.aucpr(expected) <= bounds.high
     assert bounds.high - bounds.low < 0.2
 
 
@@ -126,7 +126,7 @@ def test_errors_are_those_of_rank_with_the_count_over_all_partitions(session, ta
     scores[[17, 4000, 19_000]] = np.nan
     bad = session.createDataFrame(table.set_column(1, SCORE, pa.array(scores)))
     with pytest.raises(InputError) as in_memory:
-        saw.rank(table[LABEL], scores)
+        pr.rank(table[LABEL], scores)
     with pytest.raises(InputError) as found:
         engine.rank(bad, **NAMES)
     expected = str(in_memory.value).replace("y_score", f"score={SCORE!r}")

@@ -8,12 +8,12 @@ from operator import add
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.engines import _twopass
-from sawtooth.engines._census import PositiveScores
-from sawtooth.engines._columns import Request, read_pieces
-from sawtooth.engines._twopass import Count, TakeCensus, Tally, rank_in_two_passes
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.engines import _twopass
+from precall.engines._census import PositiveScores
+from precall.engines._columns import Request, read_pieces
+from precall.engines._twopass import Count, TakeCensus, Tally, rank_in_two_passes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -65,7 +65,7 @@ def test_results_add_up_in_any_order_and_grouping(order, by_parts, group, monkey
 
     rankings = rank_in_two_passes(run, request, None)
     if group is None:
-        assert rankings[None] == saw.rank(labels, scores)
+        assert rankings[None] == pr.rank(labels, scores)
     else:
         exact = rank_groups(labels, scores, groups)
         assert all(rankings[label] == exact.of(label) for label in exact.labels.tolist())
@@ -79,7 +79,7 @@ def test_a_result_that_is_added_twice_is_noticed():
         return reduce(add, found + found[:1] if isinstance(task, Count) else found)
 
     with pytest.raises(
-        saw.exceptions.InputError, match="first pass read 3000 rows and the second 3500"
+        pr.exceptions.InputError, match="first pass read 3000 rows and the second 3500"
     ):
         rank_in_two_passes(run, REQUEST, None)
 

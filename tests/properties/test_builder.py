@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth.builder import RankingBuilder
+import precall as pr
+from precall.builder import RankingBuilder
 
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::sawtooth.exceptions.DirectionWarning",
-    "ignore::sawtooth.exceptions.UndefinedMetricWarning",
+    "ignore::precall.exceptions.DirectionWarning",
+    "ignore::precall.exceptions.UndefinedMetricWarning",
 )
 
 # The bounds are sums in floating point; so is the exact value.
@@ -59,15 +59,15 @@ def built(make, parts, weighted=False, merged=False):
 
 def together(parts, weighted=False):
     labels, values, weights = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return saw.rank(labels, values, sample_weight=weights if weighted else None)
+    return pr.rank(labels, values, sample_weight=weights if weighted else None)
 
 
 def assert_contained(coarse, exact):
     assert coarse.n_pos == exact.n_pos
     assert coarse.n_neg == exact.n_neg
     for estimator in ("average_precision", "davis_goadrich"):
-        bounds = saw.tie_bounds(coarse, estimator=estimator)
-        value = saw.aucpr(exact, estimator=estimator)
+        bounds = pr.tie_bounds(coarse, estimator=estimator)
+        value = pr.aucpr(exact, estimator=estimator)
         assert bounds.low - ROUNDING <= value <= bounds.high + ROUNDING
 
 
@@ -136,6 +136,6 @@ def test_equal_cells_are_as_tight_as_documented(labels, n_cells):
     kept = scores >= lowest[-1]
     ranking = RankingBuilder(lowest).update(labels[kept], scores[kept]).ranking()
     assert ranking.positives.tolist() == [size] * n_cells
-    bounds = saw.tie_bounds(ranking)
+    bounds = pr.tie_bounds(ranking)
     harmonic = np.sum(1 / np.arange(1, n_cells + 1))
     assert bounds.high - bounds.low <= (1 + 2 * harmonic) / n_cells + ROUNDING

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.aggregate.metrics import METRICS, per_group
-from sawtooth.aggregate.summary import summary_curve
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.aggregate.metrics import METRICS, per_group
+from precall.aggregate.summary import summary_curve
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 K = 3
 
@@ -80,10 +80,10 @@ def test_every_value_lies_in_the_unit_interval(data, metric):
 def test_one_group_is_one_ranking_and_pooled_ignores_groups(data):
     y, s, g = data
     assume(0 < y.sum() < y.size)
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     assert rank_groups(y, s, np.zeros_like(g))[0] == ranking
-    for metric, alone in (("aucpr", saw.aucpr), ("aucnpr", saw.aucnpr), ("auroc", saw.auroc)):
-        pooled = saw.aggregate(rank_groups(y, s, g), metric, how="pooled")
+    for metric, alone in (("aucpr", pr.aucpr), ("aucnpr", pr.aucnpr), ("auroc", pr.auroc)):
+        pooled = pr.aggregate(rank_groups(y, s, g), metric, how="pooled")
         assert pooled.estimate == pytest.approx(alone(ranking), abs=1e-14)
         assert pooled.interval is None or pooled.estimate in pooled.interval
 
@@ -94,9 +94,9 @@ def test_a_summary_curve_is_achievable_and_falls_when_prevalence_does(data, prev
     rankings = rank_groups(y, s, g)
     assume(np.any((rankings.n_pos > 0) & (rankings.n_neg > 0)))
     here, lower = summary_curve(rankings, prevalence), summary_curve(rankings, prevalence / 2)
-    assert saw.minimum_aucpr(prevalence) - 1e-12 <= here.area <= 1 + 1e-12
+    assert pr.minimum_aucpr(prevalence) - 1e-12 <= here.area <= 1 + 1e-12
     assert np.all(
-        saw.is_achievable(here.recall, np.minimum(here.precision * (1 + 1e-12), 1), prevalence)
+        pr.is_achievable(here.recall, np.minimum(here.precision * (1 + 1e-12), 1), prevalence)
     )
     assert lower.area <= here.area + 1e-12
     assert np.all(np.diff(here.curve.tp) >= 0)

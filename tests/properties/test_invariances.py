@@ -10,16 +10,16 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import sawtooth as saw
+import precall as pr
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 @dataclass(frozen=True)
 class Metric:
     """A function of a ranking, and which invariances it does not promise."""
 
-    function: Callable[[saw.Ranking], float]
+    function: Callable[[pr.Ranking], float]
     ranks_only: bool = True
     weight_is_repetition: bool = True
 
@@ -27,23 +27,23 @@ class Metric:
 METRICS: dict[str, Metric] = {
     **{
         name: Metric(
-            lambda r, e=name: saw.aucpr(r, e),
+            lambda r, e=name: pr.aucpr(r, e),
             ranks_only=name != "binormal",
             # leave_one_out removes a row's whole weight; binormal's SD counts rows, not copies.
             weight_is_repetition=name not in ("binormal", "leave_one_out"),
         )
-        for name in saw.ESTIMATORS
+        for name in pr.ESTIMATORS
     },
-    "aucpr_range": Metric(lambda r: saw.aucpr(r, recall=(0.2, 0.7))),
-    "aucnpr": Metric(saw.aucnpr),
-    "aucnpr_davis_goadrich": Metric(lambda r: saw.aucnpr(r, "davis_goadrich")),
-    "auroc": Metric(saw.auroc),
-    "partial_auroc": Metric(lambda r: saw.auroc(r, (0.1, 0.6))),
-    "auprg": Metric(saw.auprg),
-    "tie_bounds_low": Metric(lambda r: saw.tie_bounds(r).low),
-    "tie_bounds_high": Metric(lambda r: saw.tie_bounds(r).high),
-    "calibrated": Metric(lambda r: saw.aucpr(r.at_prevalence(0.1))),
-    "precision_at_half": Metric(lambda r: float(saw.pr_curve(r).at(0.5))),
+    "aucpr_range": Metric(lambda r: pr.aucpr(r, recall=(0.2, 0.7))),
+    "aucnpr": Metric(pr.aucnpr),
+    "aucnpr_davis_goadrich": Metric(lambda r: pr.aucnpr(r, "davis_goadrich")),
+    "auroc": Metric(pr.auroc),
+    "partial_auroc": Metric(lambda r: pr.auroc(r, (0.1, 0.6))),
+    "auprg": Metric(pr.auprg),
+    "tie_bounds_low": Metric(lambda r: pr.tie_bounds(r).low),
+    "tie_bounds_high": Metric(lambda r: pr.tie_bounds(r).high),
+    "calibrated": Metric(lambda r: pr.aucpr(r.at_prevalence(0.1))),
+    "precision_at_half": Metric(lambda r: float(pr.pr_curve(r).at(0.5))),
 }
 
 
@@ -64,7 +64,7 @@ def test_order_of_rows_does_not_matter(name, data, seed):
     y, s = data
     order = np.random.default_rng(seed).permutation(len(y))
     value = METRICS[name].function
-    assert value(saw.rank(y[order], s[order])) == pytest.approx(value(saw.rank(y, s)), rel=1e-12)
+    assert value(pr.rank(y[order], s[order])) == pytest.approx(value(pr.rank(y, s)), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", [n for n, m in METRICS.items() if m.ranks_only])
@@ -80,7 +80,7 @@ def test_strictly_increasing_transforms_do_not_matter(name, data, kind):
         "float32": lambda: s.astype(np.float32),
     }[kind]()
     value = METRICS[name].function
-    assert value(saw.rank(y, transformed)) == value(saw.rank(y, s))
+    assert value(pr.rank(y, transformed)) == value(pr.rank(y, s))
 
 
 @pytest.mark.parametrize("name", [n for n, m in METRICS.items() if m.weight_is_repetition])
@@ -90,9 +90,9 @@ def test_weight_is_repetition(name, data, seed):
     y, s = data
     times = np.random.default_rng(seed).integers(1, 4, len(y))
     value = METRICS[name].function
-    weighted = value(saw.rank(y, s, sample_weight=times))
+    weighted = value(pr.rank(y, s, sample_weight=times))
     assert weighted == pytest.approx(
-        value(saw.rank(np.repeat(y, times), np.repeat(s, times))), rel=1e-12
+        value(pr.rank(np.repeat(y, times), np.repeat(s, times))), rel=1e-12
     )
 
 
@@ -102,8 +102,8 @@ def test_weight_is_repetition(name, data, seed):
 def test_weights_of_one_change_nothing(name, data):
     y, s = data
     value = METRICS[name].function
-    ones = saw.rank(y, s, sample_weight=np.ones(len(y)))
-    assert value(ones) == pytest.approx(value(saw.rank(y, s)), rel=1e-13)
+    ones = pr.rank(y, s, sample_weight=np.ones(len(y)))
+    assert value(ones) == pytest.approx(value(pr.rank(y, s)), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -112,8 +112,8 @@ def test_weights_of_one_change_nothing(name, data):
 def test_adding_the_ranking_to_itself_doubles_every_row(name, data):
     y, s = data
     value = METRICS[name].function
-    ranking = saw.rank(y, s)
-    twice = saw.rank(np.tile(y, 2), np.tile(s, 2))
+    ranking = pr.rank(y, s)
+    twice = pr.rank(np.tile(y, 2), np.tile(s, 2))
     assert value(ranking + ranking) == pytest.approx(value(twice), rel=1e-12)
 
 
@@ -121,6 +121,6 @@ def test_adding_the_ranking_to_itself_doubles_every_row(name, data):
 @settings(max_examples=25)
 @given(data=data_sets())
 def test_json_round_trip_changes_nothing(name, data):
-    ranking = saw.rank(*data)
+    ranking = pr.rank(*data)
     value = METRICS[name].function
-    assert value(saw.Ranking.from_dict(ranking.to_dict())) == value(ranking)
+    assert value(pr.Ranking.from_dict(ranking.to_dict())) == value(ranking)

@@ -7,17 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.privacy import sensitivity
-from sawtooth.privacy.edges import probability_edges
-from sawtooth.privacy.matrix import gap_sensitivity
-from sawtooth.privacy.rescaled import centred_auroc, lost_precision
+import precall as pr
+from precall import privacy
+from precall.privacy import sensitivity
+from precall.privacy.edges import probability_edges
+from precall.privacy.matrix import gap_sensitivity
+from precall.privacy.rescaled import centred_auroc, lost_precision
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning"),
-    pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning"),
-    pytest.mark.filterwarnings("ignore::sawtooth.exceptions.ReliabilityWarning"),
+    pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning"),
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+    pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning"),
 ]
 
 row = st.tuples(st.integers(0, 1), st.integers(0, 30))
@@ -33,7 +33,7 @@ def neighbours(draw):
 
 def ranked(data):
     y, score = np.array(data).T
-    return saw.rank(y, score)
+    return pr.rank(y, score)
 
 
 @given(neighbours())
@@ -106,7 +106,7 @@ def test_releases_depend_on_the_order_of_scores_only(data, shuffler, mechanism):
             mechanism=mechanism,
             rng=3,
         ).value
-        for ranking in (saw.rank(y, score), saw.rank(y[order], np.exp(score[order] / 10)))
+        for ranking in (pr.rank(y, score), pr.rank(y[order], np.exp(score[order] / 10)))
         for release in (privacy.average_precision, privacy.auroc)
     ]
     assert values[:2] == values[2:]

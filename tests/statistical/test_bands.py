@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import sawtooth as saw
-from sawtooth.inference.bands import (
+import precall as pr
+from precall.inference.bands import (
     curve_interval_at,
     difference_band,
     hit_band,
     pr_band,
     roc_band,
 )
-from sawtooth.simulate import Bibeta, Binormal, Levels, OffsetUniform, Pair, StudentT
-from sawtooth.simulate.studies.bands import draw_ranking
+from precall.simulate import Bibeta, Binormal, Levels, OffsetUniform, Pair, StudentT
+from precall.simulate.studies.bands import draw_ranking
 
 CHANCE = 1e-3
 
@@ -81,7 +81,7 @@ def test_exact_band_with_random_prevalence():
 
 def test_order_statistic_limits_hold_with_the_joint_level_exactly():
     """The calibration itself: coverage is not only at least but equal to the level."""
-    from sawtooth.inference.bands.crossing import beta_limits, chosen_ranks, local_level
+    from precall.inference.bands.crossing import beta_limits, chosen_ranks, local_level
 
     n, level = 150, 0.9
     ranks = chosen_ranks(n)
@@ -133,7 +133,7 @@ def test_weighted_rows_cover_the_weighted_population():
         # Easy negatives are kept one in five.
         keep = np.where(~y_true & (y_score < 0.0), 0.2, 1.0)
         kept = rng.random(1200) < keep
-        ranking = saw.rank(y_true[kept], y_score[kept], sample_weight=1.0 / keep[kept])
+        ranking = pr.rank(y_true[kept], y_score[kept], sample_weight=1.0 / keep[kept])
         band = pr_band(ranking, rng=seed, n_points=21, n_resamples=1000)
         held.append(band.contains(scenario.precision(band.x, 0.2)))
     assert not_below(held, 0.94)

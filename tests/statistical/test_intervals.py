@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-import sawtooth as saw
-from sawtooth.simulate import Bibeta, Binormal, rank_batch
-from sawtooth.simulate.studies.intervals import (
+import precall as pr
+from precall.simulate import Bibeta, Binormal, rank_batch
+from precall.simulate.studies.intervals import (
     draw_cells,
     formula_limits,
     scenario_of,
@@ -128,7 +128,7 @@ def test_cluster_interval_covers_where_rows_repeat_each_other():
     for _ in range(repeats):
         y, s = Bibeta().sample(40, 160, rng=rng)
         y, s = y[cluster], s[cluster] + 1e-6 * rng.random(cluster.size)
-        covered["clusters"] += truth in saw.cluster_interval(y, s, cluster)
-        covered["rows"] += truth in saw.aucpr_interval(saw.rank(y, s))
+        covered["clusters"] += truth in pr.cluster_interval(y, s, cluster)
+        covered["rows"] += truth in pr.aucpr_interval(pr.rank(y, s))
     assert covers_at_least(covered["clusters"] / repeats, 0.93, repeats)
     assert covered["rows"] / repeats < 0.8

@@ -9,11 +9,11 @@ import pytest
 from scipy import stats
 from scipy.special import ndtr
 
-import sawtooth as saw
-from sawtooth.points.certificates import binomial_tail, passing_run, sequences, uniform_share
-from sawtooth.points.operating import operating_point
+import precall as pr
+from precall.points.certificates import binomial_tail, passing_run, sequences, uniform_share
+from precall.points.operating import operating_point
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 DATA_SETS = 10_000
 DELTA = 0.05
@@ -61,7 +61,7 @@ def test_the_batch_used_here_is_what_operating_point_does():
     ranks = certified_ranks(y, 0.8)
     assert 0 < np.count_nonzero(ranks) < 60
     for labels, scores, rank in zip(y, s, ranks, strict=True):
-        point = operating_point(saw.rank(labels, scores), min_precision=0.8)
+        point = operating_point(pr.rank(labels, scores), min_precision=0.8)
         assert point.threshold == (scores[rank - 1] if rank else None)
 
 
@@ -124,7 +124,7 @@ def test_tied_scores_and_a_precision_that_is_not_monotone(name, rows):
     assert keeps_promise(wrong)
     for line in range(20):
         labels, scores = rows_of(counts[line], found[line])
-        point = operating_point(saw.rank(labels, scores), min_precision=min_precision)
+        point = operating_point(pr.rank(labels, scores), min_precision=min_precision)
         expected = np.flatnonzero(allowed[line])
         assert point.threshold == (-expected[-1] if expected.size else None)
 
@@ -158,7 +158,7 @@ def test_bounds_on_both_and_both_together():
         share = question.get("prevalence", prevalence)
         wrong = {"precision": [], "recall": [], "both": []}
         for labels, scores in zip(y, s, strict=True):
-            point = operating_point(saw.rank(labels, scores), **question)
+            point = operating_point(pr.rank(labels, scores), **question)
             if not point.certified:
                 continue
             recall, fpr = binormal_rates(point.threshold, shift)

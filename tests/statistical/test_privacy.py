@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.privacy import rescaled, sensitivity
-from sawtooth.privacy.mechanisms import SeededNoise
-from sawtooth.simulate import Bibeta
+import precall as pr
+from precall import privacy
+from precall.privacy import rescaled, sensitivity
+from precall.privacy.mechanisms import SeededNoise
+from precall.simulate import Bibeta
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning"),
-    pytest.mark.filterwarnings("ignore::sawtooth.exceptions.ReliabilityWarning"),
-    pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning"),
+    pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning"),
+    pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning"),
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
 ]
 
 RELEASES = {"average_precision": privacy.average_precision, "auroc": privacy.auroc}
@@ -54,8 +54,8 @@ def test_every_mechanism_passes_an_audit(name, mechanism, change):
 
     found = privacy.audit(
         mechanism_under_test,
-        saw.rank(*data),
-        saw.rank(*others[change]),
+        pr.rank(*data),
+        pr.rank(*others[change]),
         epsilon=1.0,
         delta=1e-3 if mechanism.endswith("laplace") else 0.0,
         n_samples=SAMPLES,
@@ -76,7 +76,7 @@ class Silent:
 def test_both_noisy_numbers_together_pass_an_audit(form, change):
     """By their likelihood ratio, the best statistic there is to tell two data sets apart."""
     data, others = neighbours()
-    pair = saw.rank(*data), saw.rank(*others[change])
+    pair = pr.rank(*data), pr.rank(*others[change])
     ours, theirs = (form.release(ranking, epsilon=1.0, noise=Silent()) for ranking in pair)
     noise = SeededNoise(np.random.default_rng(1))
 
@@ -113,7 +113,7 @@ def test_counts_curves_and_edges_pass_an_audit(kind):
             return privacy.private_edges(
                 rows[1], low=-2, high=40, n_bins=4, epsilon=1.0, budget=budget(), rng=generator
             ).size
-        target = saw.rank(*rows) if kind == "confusion_of_ranking" else rows
+        target = pr.rank(*rows) if kind == "confusion_of_ranking" else rows
         matrix = privacy.confusion(target, 32.0, epsilon=1.0, budget=budget(), rng=generator)
         return matrix.tp - matrix.fp
 
@@ -126,13 +126,13 @@ def test_counts_curves_and_edges_pass_an_audit(kind):
 
 def test_audits_fail_what_is_broken():
     data, others = neighbours()
-    pair = saw.rank(*data), saw.rank(*others["label"])
+    pair = pr.rank(*data), pr.rank(*others["label"])
     noise = SeededNoise(np.random.default_rng(3))
     generator = np.random.default_rng(3)
     form = rescaled.AveragePrecision()
 
     def forgets_the_scale(ranking):  # noise for AP as if one row of N moved it by 1 / N
-        return saw.aucpr(ranking) + generator.laplace(scale=1 / (ranking.n_pos + ranking.n_neg))
+        return pr.aucpr(ranking) + generator.laplace(scale=1 / (ranking.n_pos + ranking.n_neg))
 
     def gives_the_positives_away(ranking):
         form.release(ranking, epsilon=1.0, noise=noise)
@@ -179,9 +179,9 @@ def bibeta(n_rows, prevalence, generator):
 @pytest.mark.parametrize(("n_rows", "prevalence"), [(40, 0.3), (300, 0.1), (2000, 0.5)])
 def test_intervals_cover_at_least_as_often_as_they_say(name, n_rows, prevalence):
     generator = np.random.default_rng(5)
-    exact = saw.aucpr if name == "average_precision" else saw.auroc
+    exact = pr.aucpr if name == "average_precision" else pr.auroc
     hits, runs = 0, 500
-    ranking = saw.rank(*bibeta(n_rows, prevalence, generator))
+    ranking = pr.rank(*bibeta(n_rows, prevalence, generator))
     truth = exact(ranking)
     for _ in range(runs):
         released = RELEASES[name](ranking, epsilon=1.0, budget=budget(), rng=generator)
@@ -192,7 +192,7 @@ def test_intervals_cover_at_least_as_often_as_they_say(name, n_rows, prevalence)
 def test_intervals_of_confusion_metrics_cover():
     generator = np.random.default_rng(6)
     y, score = bibeta(500, 0.2, generator)
-    exact = saw.confusion(saw.rank(y, score >= 0.5), 1)
+    exact = pr.confusion(pr.rank(y, score >= 0.5), 1)
     names = [name for name in privacy.CONFUSION_METRICS if name != "f_beta"]
     hits, runs = dict.fromkeys(names, 0), 300
     for _ in range(runs):
@@ -208,7 +208,7 @@ def test_intervals_of_confusion_metrics_cover():
 @pytest.mark.parametrize("name", RELEASES)
 def test_the_scale_is_the_standard_deviation_of_the_noise(name):
     generator = np.random.default_rng(7)
-    ranking = saw.rank(*bibeta(20_000, 0.2, generator))
+    ranking = pr.rank(*bibeta(20_000, 0.2, generator))
     released = [
         RELEASES[name](ranking, epsilon=1.0, budget=budget(), rng=generator) for _ in range(800)
     ]
@@ -221,7 +221,7 @@ def error(release, exact, data_sets, releases, generator):
     squares = []
     for _ in range(data_sets):
         y, score = bibeta(2000, 0.1, generator)
-        ranking = saw.rank(y, score)
+        ranking = pr.rank(y, score)
         truth = exact(ranking)
         errors = [release(y, score, ranking, generator) - truth for _ in range(releases)]
         squares.append(np.mean(np.square(errors)))
@@ -248,8 +248,8 @@ def test_private_releases_are_as_much_better_than_the_dissertation_s_as_promised
     def holds(ours, theirs, times):
         return theirs[0] / times - ours[0] > 3 * math.hypot(theirs[1] / times, ours[1])
 
-    printed = measure(metric("average_precision", "printed_cauchy"), saw.aucpr, 8)
-    assert holds(measure(metric("average_precision", "rescaled"), saw.aucpr, 9), printed, 6)
-    assert holds(measure(off_the_curve, saw.aucpr, 10), printed, 6)
-    printed = measure(metric("auroc", "printed_cauchy"), saw.auroc, 11)
-    assert holds(measure(metric("auroc", "rescaled"), saw.auroc, 12), printed, 2)
+    printed = measure(metric("average_precision", "printed_cauchy"), pr.aucpr, 8)
+    assert holds(measure(metric("average_precision", "rescaled"), pr.aucpr, 9), printed, 6)
+    assert holds(measure(off_the_curve, pr.aucpr, 10), printed, 6)
+    printed = measure(metric("auroc", "printed_cauchy"), pr.auroc, 11)
+    assert holds(measure(metric("auroc", "rescaled"), pr.auroc, 12), printed, 2)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from sawtooth._estimators import KERNELS, make_steps
-from sawtooth.simulate import (
+from precall._estimators import KERNELS, make_steps
+from precall.simulate import (
     REGULAR,
     Beta,
     Bibeta,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sawtooth.simulate.studies import (
+from precall.simulate.studies import (
     attack,
     band_theory,
     bands,
@@ -22,8 +22,8 @@ from sawtooth.simulate.studies import (
     privacy,
     region,
 )
-from sawtooth.simulate.studies._band_rows import slope
-from sawtooth.simulate.studies._results import read_rows
+from precall.simulate.studies._band_rows import slope
+from precall.simulate.studies._results import read_rows
 
 TABLES = Path(__file__).parents[2] / "docs" / "studies"
 ERROR_RATE = 1e-3

@@ -8,17 +8,17 @@ import math
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate import pooling
-from sawtooth.aggregate.averages import aggregate
-from sawtooth.aggregate.downsampling import downsample_effect, undo_downsampling
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.aggregate.metrics import per_group
-from sawtooth.aggregate.paired_tests import TESTS, compare_groups
-from sawtooth.exceptions import InputError, UndefinedMetricError
+import precall as pr
+from precall.aggregate import pooling
+from precall.aggregate.averages import aggregate
+from precall.aggregate.downsampling import downsample_effect, undo_downsampling
+from precall.aggregate.groups import rank_groups
+from precall.aggregate.metrics import per_group
+from precall.aggregate.paired_tests import TESTS, compare_groups
+from precall.exceptions import InputError, UndefinedMetricError
 from tests import naive_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 def tasks(rng, prevalences, size=400, shift=0.0, signal=1.5):
@@ -62,11 +62,11 @@ def test_weighted_mean_with_equal_weights_is_the_mean():
 def test_pooled_is_the_metric_of_all_rows_and_its_interval_the_group_jackknife(metric):
     rng = np.random.default_rng(3)
     y, s, group = tasks(rng, [0.1, 0.3, 0.5, 0.2, 0.4, 0.3], size=60)
-    alone = {"aucnpr": saw.aucnpr, "aucpr": saw.aucpr, "auroc": saw.auroc}[metric]
+    alone = {"aucnpr": pr.aucnpr, "aucpr": pr.aucpr, "auroc": pr.auroc}[metric]
     result = aggregate(rank_groups(y, s, group), metric, how="pooled")
-    assert result.estimate == pytest.approx(alone(saw.rank(y, s)), abs=1e-14)
+    assert result.estimate == pytest.approx(alone(pr.rank(y, s)), abs=1e-14)
     # Few enough thresholds for the table of cells to be exact.
-    left_out = np.array([alone(saw.rank(y[group != g], s[group != g])) for g in range(6)])
+    left_out = np.array([alone(pr.rank(y[group != g], s[group != g])) for g in range(6)])
     error = math.sqrt(5 / 6 * np.sum((left_out - left_out.mean()) ** 2))
     stats = pytest.importorskip("scipy.stats")
     half = stats.t.ppf(0.975, 5) * error
@@ -106,7 +106,7 @@ def test_result_is_one_line_and_plain_data():
 
 
 def test_a_list_of_rankings_will_do_except_for_pooling():
-    first, second = saw.rank([1, 0, 1], [3, 2, 1]), saw.rank([1, 0], [2, 1])
+    first, second = pr.rank([1, 0, 1], [3, 2, 1]), pr.rank([1, 0], [2, 1])
     assert aggregate([first, second], "aucpr").estimate == pytest.approx((5 / 6 + 1) / 2)
     assert aggregate({"a": first, "b": second}).labels.tolist() == ["a", "b"]
     with pytest.raises(InputError, match="pooled=True"):
@@ -124,7 +124,7 @@ def test_one_group_has_no_interval():
 def test_pooled_without_one_group_may_lack_a_class():
     rankings = rank_groups([1, 1, 0, 0, 0], [5, 3, 4, 2, 1], [0, 0, 0, 1, 1])
     result = aggregate(rankings, how="pooled")
-    assert result.estimate == saw.aucnpr(saw.rank([1, 1, 0, 0, 0], [5, 3, 4, 2, 1]))
+    assert result.estimate == pr.aucnpr(pr.rank([1, 1, 0, 0, 0], [5, 3, 4, 2, 1]))
     assert result.interval is None
 
 
@@ -256,7 +256,7 @@ def test_arithmetic_of_boyd_2012_table_3():
             (negatives, here, normalised),
             (24, original, original_normalised),
         ):
-            floor = saw.minimum_aucpr(1 / (1 + ratio))
+            floor = pr.minimum_aucpr(1 / (1 + ratio))
             slack = 0.0005 + 0.0005 / (1 - floor)
             assert (area - floor) / (1 - floor) == pytest.approx(expected, abs=slack)
 
@@ -277,12 +277,12 @@ def test_arithmetic_of_boyd_2012_table_2():
     mean_area, mean_normalised = np.mean(list(printed.values()), axis=0)
     assert mean_area == pytest.approx(0.733, abs=0.0005 + 1e-9)
     assert mean_normalised == pytest.approx(0.680, abs=0.0005 + 1e-9)
-    assert saw.minimum_aucpr(0.5) == pytest.approx(0.31, abs=0.005)
-    assert saw.minimum_aucpr(0.05) == pytest.approx(0.02, abs=0.006)
+    assert pr.minimum_aucpr(0.5) == pytest.approx(0.31, abs=0.005)
+    assert pr.minimum_aucpr(0.05) == pytest.approx(0.02, abs=0.006)
 
     def implied(name):
         def gap(prevalence):
-            floor = saw.minimum_aucpr(prevalence)
+            floor = pr.minimum_aucpr(prevalence)
             return (printed[name][0] - floor) / (1 - floor) - printed[name][1]
 
         return brentq(gap, 1e-6, 0.999)
@@ -299,17 +299,17 @@ def test_downsampled_average_precision_is_the_mean_over_all_subsets(kept):
     rng = np.random.default_rng(kept)
     y = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0])
     for s in (rng.permutation(9), rng.integers(0, 4, 9)):
-        effect = downsample_effect(saw.rank(y, s), kept / 6)
+        effect = downsample_effect(pr.rank(y, s), kept / 6)
         expected = naive_groups.expected_downsampled_average_precision(y, s, kept)
         assert effect.n_kept == kept
         assert effect.downsampled.aucpr == pytest.approx(float(expected), abs=1e-14)
-        floor = saw.minimum_average_precision(3, kept)
+        floor = pr.minimum_average_precision(3, kept)
         assert effect.downsampled.floor == floor
         assert effect.downsampled.aucnpr == pytest.approx((float(expected) - floor) / (1 - floor))
 
 
 def test_large_counts_are_summed_as_exactly_as_term_by_term():
-    from sawtooth.aggregate.downsampling import _expected_precision
+    from precall.aggregate.downsampling import _expected_precision
 
     rng = np.random.default_rng(51)
     for _ in range(60):
@@ -324,13 +324,13 @@ def test_large_counts_are_summed_as_exactly_as_term_by_term():
 def test_keeping_everything_changes_nothing():
     rng = np.random.default_rng(52)
     y = rng.random(200) < 0.2
-    ranking = saw.rank(y, rng.normal(size=200) + y)
+    ranking = pr.rank(y, rng.normal(size=200) + y)
     effect = downsample_effect(ranking, 1.0)
     assert effect.downsampled.aucpr == pytest.approx(effect.original.aucpr, abs=1e-15)
     assert effect.downsampled.floor == effect.original.floor
-    assert effect.original.aucpr == saw.aucpr(ranking)
-    assert effect.original.aucnpr == pytest.approx(saw.aucnpr(ranking), abs=1e-15)
-    assert undo_downsampling(ranking, ratio=1).aucpr == pytest.approx(saw.aucpr(ranking), abs=1e-15)
+    assert effect.original.aucpr == pr.aucpr(ranking)
+    assert effect.original.aucnpr == pytest.approx(pr.aucnpr(ranking), abs=1e-15)
+    assert undo_downsampling(ranking, ratio=1).aucpr == pytest.approx(pr.aucpr(ranking), abs=1e-15)
     assert json.loads(json.dumps(effect.to_dict()))["n_kept"] == ranking.n_neg
 
 
@@ -340,14 +340,14 @@ def test_a_downsampled_test_set_can_be_corrected_back():
     rng = np.random.default_rng(53)
     y = rng.random(20_000) < 0.04
     s = rng.normal(size=20_000) + 2 * y
-    full = saw.aucpr(saw.rank(y, s))
+    full = pr.aucpr(pr.rank(y, s))
     ours, theirs = np.flatnonzero(y), np.flatnonzero(~y)
     corrected, plain = [], []
     for _ in range(300):
         rows = np.concatenate([ours, rng.choice(theirs, theirs.size // 20, replace=False)])
-        ranking = saw.rank(y[rows], s[rows])
+        ranking = pr.rank(y[rows], s[rows])
         corrected.append(undo_downsampling(ranking, prevalence=y.mean()).aucpr)
-        plain.append(saw.aucpr(ranking.at_prevalence(y.mean())))
+        plain.append(pr.aucpr(ranking.at_prevalence(y.mean())))
     error = np.std(corrected) / math.sqrt(300)
     assert np.mean(corrected) == pytest.approx(full, abs=4 * error + 0.01 * full)
     assert abs(np.mean(corrected) - full) < abs(np.mean(plain) - full)
@@ -367,12 +367,12 @@ def test_a_downsampled_test_set_can_be_corrected_back():
 )
 def test_bad_downsampling_is_named(call, message):
     with pytest.raises(InputError, match=message):
-        call(saw.rank([1, 0, 1, 0], [4, 3, 2, 1]))
+        call(pr.rank([1, 0, 1, 0], [4, 3, 2, 1]))
 
 
 def test_downsampling_needs_both_classes():
     with pytest.raises(UndefinedMetricError, match="needs positives and negatives"):
-        downsample_effect(saw.rank([1, 1], [1, 2]), 0.5)
+        downsample_effect(pr.rank([1, 1], [1, 2]), 0.5)
 
 
 # --- paired tests -----------------------------------------------------------------------------

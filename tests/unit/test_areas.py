@@ -7,35 +7,35 @@ import mpmath
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth._estimators import KERNELS, make_steps
-from sawtooth._numerics import precision_sum, reciprocal_sum, segment_area
-from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.ranking import Cells
+import precall as pr
+from precall._estimators import KERNELS, make_steps
+from precall._numerics import precision_sum, reciprocal_sum, segment_area
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.ranking import Cells
 from tests import naive
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "vectors.json").read_text())
 DATA_SETS = {k: v for k, v in VECTORS.items() if isinstance(v, dict) and "y_true" in v}
-COUNTED = [name for name in saw.ESTIMATORS if name != "binormal"]
+COUNTED = [name for name in pr.ESTIMATORS if name != "binormal"]
 RANGES = [(0.0, 1.0), (0.0, 0.3), (0.25, 0.75), (0.9, 1.0), (0.1, 0.10001)]
 
 
 @pytest.mark.parametrize("name", DATA_SETS)
 def test_published_and_exact_vectors(name):
     data = DATA_SETS[name]
-    ranking = saw.rank(data["y_true"], data["y_score"], sample_weight=data["sample_weight"])
+    ranking = pr.rank(data["y_true"], data["y_score"], sample_weight=data["sample_weight"])
     for estimator, expected in data["expected"].items():
-        value = saw.auroc(ranking) if estimator == "auroc" else saw.aucpr(ranking, estimator)
+        value = pr.auroc(ranking) if estimator == "auroc" else pr.aucpr(ranking, estimator)
         assert value == pytest.approx(expected, abs=1e-14), estimator
 
 
 def test_binormal_on_the_dissertation_table():
     data = DATA_SETS["boyd_table_4_1"]
-    ranking = saw.rank(data["y_true"], data["y_score"])
-    assert saw.aucpr(ranking, "binormal") == pytest.approx(0.4547042029, abs=5e-11)
+    ranking = pr.rank(data["y_true"], data["y_score"])
+    assert pr.aucpr(ranking, "binormal") == pytest.approx(0.4547042029, abs=5e-11)
 
 
 @pytest.mark.parametrize("estimator", COUNTED)
@@ -47,10 +47,10 @@ def test_estimators_agree_with_exact_references(estimator, weights):
         if estimator == "leave_one_out" and w is not None:
             _, place = np.unique(s, return_inverse=True)
             w = w[place]  # positives that share a score must weigh the same here
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         for recall in RANGES:
             expected = naive.aucpr(estimator, y.tolist(), s.tolist(), w, recall)
-            assert saw.aucpr(ranking, estimator, recall=recall) == pytest.approx(
+            assert pr.aucpr(ranking, estimator, recall=recall) == pytest.approx(
                 expected, rel=1e-12, abs=1e-14
             )
 
@@ -62,7 +62,7 @@ def test_binormal_agrees_with_quadrature(recall, shift, stretch):
     y = np.repeat([1, 0], [30, 300])
     s = rng.normal(size=330)
     s[:30] = shift + stretch * s[:30]
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     mu_y, mu_x = s[:30].mean(), s[30:].mean()
     sd_y, sd_x = s[:30].std(ddof=1), s[30:].std(ddof=1)
     pi = 30 / 330
@@ -79,14 +79,14 @@ def test_binormal_agrees_with_quadrature(recall, shift, stretch):
     )
     with mpmath.workdps(20):
         expected = float(mpmath.quad(integrand, [float(c) for c in cuts]))
-    assert saw.aucpr(ranking, "binormal", recall=recall) == pytest.approx(expected, rel=1e-12)
+    assert pr.aucpr(ranking, "binormal", recall=recall) == pytest.approx(expected, rel=1e-12)
 
 
 def test_binormal_needs_two_scores_in_each_class():
     with pytest.raises(UndefinedMetricError, match="two different scores"):
-        saw.aucpr(saw.rank([1, 0, 0], [3, 2, 1]), "binormal")
+        pr.aucpr(pr.rank([1, 0, 0], [3, 2, 1]), "binormal")
     with pytest.raises(UndefinedMetricError, match="finite raw scores"):
-        saw.aucpr(saw.rank([1, 1, 0, 0], [3, np.inf, 2, 1]), "binormal")
+        pr.aucpr(pr.rank([1, 1, 0, 0], [3, np.inf, 2, 1]), "binormal")
 
 
 @pytest.mark.parametrize("estimator", COUNTED)
@@ -129,7 +129,7 @@ def test_lower_trapezoid_is_the_mean_of_both_average_precisions():
         y = rng.random(size) < 0.4
         y[:2] = True, False
         s = rng.permutation(size)
-        ranking = saw.rank(y, s)
+        ranking = pr.rank(y, s)
         before_tp, before_fp = ranking.tp - 1, ranking.fp
         strict = np.divide(
             before_tp,
@@ -137,22 +137,22 @@ def test_lower_trapezoid_is_the_mean_of_both_average_precisions():
             where=before_tp + before_fp > 0,
             out=np.ones(len(ranking)),
         )
-        expected = (saw.aucpr(ranking) + strict.mean()) / 2
-        assert saw.aucpr(ranking, "lower_trapezoid") == pytest.approx(expected, rel=1e-13)
+        expected = (pr.aucpr(ranking) + strict.mean()) / 2
+        assert pr.aucpr(ranking, "lower_trapezoid") == pytest.approx(expected, rel=1e-13)
 
 
 def test_orderings_between_estimators():
     rng = np.random.default_rng(13)
     for _ in range(300):
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
-        ranking = saw.rank(y, s, sample_weight=w)
-        value = {name: saw.aucpr(ranking, name) for name in COUNTED}
+        ranking = pr.rank(y, s, sample_weight=w)
+        value = {name: pr.aucpr(ranking, name) for name in COUNTED}
         slack = 1e-12
         assert value["interpolated_convex"] >= value["interpolated_max"] - slack
         assert value["interpolated_max"] >= value["interpolated_mean"] - slack
         assert value["interpolated_max"] >= value["davis_goadrich"] - slack
         assert value["upper_trapezoid"] >= value["lower_trapezoid"] - slack
-        assert value["davis_goadrich"] >= saw.minimum_aucpr(ranking.prevalence) - slack
+        assert value["davis_goadrich"] >= pr.minimum_aucpr(ranking.prevalence) - slack
         assert all(-slack <= v <= 1 + slack for v in value.values())
 
 
@@ -160,16 +160,16 @@ def test_curve_area_is_davis_goadrich():
     rng = np.random.default_rng(14)
     for _ in range(100):
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
-        ranking = saw.rank(y, s, sample_weight=w)
-        assert saw.pr_curve(ranking).area() == pytest.approx(
-            saw.aucpr(ranking, "davis_goadrich"), rel=1e-13
+        ranking = pr.rank(y, s, sample_weight=w)
+        assert pr.pr_curve(ranking).area() == pytest.approx(
+            pr.aucpr(ranking, "davis_goadrich"), rel=1e-13
         )
-        assert saw.roc_curve(ranking).area() == pytest.approx(saw.auroc(ranking), rel=1e-13)
-        assert saw.gain_curve(ranking).area() == pytest.approx(
-            saw.auprg(ranking), rel=1e-12, abs=1e-12
+        assert pr.roc_curve(ranking).area() == pytest.approx(pr.auroc(ranking), rel=1e-13)
+        assert pr.gain_curve(ranking).area() == pytest.approx(
+            pr.auprg(ranking), rel=1e-12, abs=1e-12
         )
-        assert saw.pr_curve(ranking).convex_hull().area() == pytest.approx(
-            saw.aucpr(ranking, "interpolated_convex"), rel=1e-13
+        assert pr.pr_curve(ranking).convex_hull().area() == pytest.approx(
+            pr.aucpr(ranking, "interpolated_convex"), rel=1e-13
         )
 
 
@@ -202,7 +202,7 @@ def test_tie_bounds_by_brute_force(estimator):
                 level += len(order)
 
         place(np.zeros(len(y), dtype=int), cells, 0)
-        bounds = saw.tie_bounds(saw.rank(y, s), estimator)
+        bounds = pr.tie_bounds(pr.rank(y, s), estimator)
         assert bounds.low == pytest.approx(min(values), rel=1e-12)
         assert bounds.high == pytest.approx(max(values), rel=1e-12)
 
@@ -211,11 +211,11 @@ def test_tie_bounds_by_brute_force(estimator):
 def test_tie_bounds_certify_coarsened_data(estimator):
     rng = np.random.default_rng(16)
     y = rng.random(200_000) < 0.1
-    ranking = saw.rank(y, rng.normal(size=y.size) + y)
-    exact = saw.aucpr(ranking, estimator)
+    ranking = pr.rank(y, rng.normal(size=y.size) + y)
+    exact = pr.aucpr(ranking, estimator)
     widths = []
     for rows in (10, 100, 1000, 10_000):
-        bounds = saw.tie_bounds(ranking.coarsen(rows), estimator)
+        bounds = pr.tie_bounds(ranking.coarsen(rows), estimator)
         assert exact in bounds
         widths.append(bounds.width)
     # The width falls about as 1/rows.
@@ -226,22 +226,22 @@ def test_tie_bounds_of_fractional_weights_hold_for_every_split():
     rng = np.random.default_rng(17)
     for _ in range(100):
         y, s, w = random_data(rng, weights="real")
-        ranking = saw.rank(y, s, sample_weight=w)
-        bounds = saw.tie_bounds(ranking)
+        ranking = pr.rank(y, s, sample_weight=w)
+        bounds = pr.tie_bounds(ranking)
         jitter = s + rng.uniform(-1e-4, 1e-4, len(s))
-        assert saw.aucpr(saw.rank(y, jitter, sample_weight=w)) in bounds
+        assert pr.aucpr(pr.rank(y, jitter, sample_weight=w)) in bounds
 
 
 def test_tie_bounds_name_what_they_know():
     with pytest.raises(InputError, match="average_precision and davis_goadrich only"):
-        saw.tie_bounds(saw.rank([1, 0], [2, 1]), "binormal")
+        pr.tie_bounds(pr.rank([1, 0], [2, 1]), "binormal")
     with pytest.raises(InputError, match="Did you mean 'davis_goadrich'"):
-        saw.tie_bounds(saw.rank([1, 0], [2, 1]), "davis")
+        pr.tie_bounds(pr.rank([1, 0], [2, 1]), "davis")
 
 
 @pytest.mark.parametrize(("prevalence", "expected"), VECTORS["minimum_aucpr"].items())
 def test_minimum_aucpr(prevalence, expected):
-    assert saw.minimum_aucpr(float(prevalence)) == pytest.approx(float(expected), rel=1e-15)
+    assert pr.minimum_aucpr(float(prevalence)) == pytest.approx(float(expected), rel=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -251,16 +251,16 @@ def test_minimum_aucpr_on_a_recall_range(case):
     a, b = float(case["a"]), float(case["b"])
     # b - a carries the rounding of b itself.
     slack = 4e-16 * (1 + b / (b - a))
-    value = saw.minimum_aucpr(float(case["pi"]), recall=(a, b))
+    value = pr.minimum_aucpr(float(case["pi"]), recall=(a, b))
     assert value == pytest.approx(float(case["value"]), rel=slack)
 
 
 def test_minimum_aucpr_limits_and_arrays():
-    assert saw.minimum_aucpr(0.0) == 0.0
-    assert saw.minimum_aucpr(1.0) == 1.0
-    np.testing.assert_array_equal(saw.minimum_aucpr(np.array([0.0, 0.5, 1.0]))[[0, 2]], [0, 1])
+    assert pr.minimum_aucpr(0.0) == 0.0
+    assert pr.minimum_aucpr(1.0) == 1.0
+    np.testing.assert_array_equal(pr.minimum_aucpr(np.array([0.0, 0.5, 1.0]))[[0, 2]], [0, 1])
     with pytest.raises(InputError, match="between 0 and 1"):
-        saw.minimum_aucpr(1.5)
+        pr.minimum_aucpr(1.5)
 
 
 @pytest.mark.parametrize("case", VECTORS["segments"], ids=lambda c: f"{c['tp1']},{c['fp1']}")
@@ -282,34 +282,34 @@ def test_sums_keep_their_digits():
 
 
 def test_minimum_average_precision():
-    assert saw.minimum_average_precision(1, 1e9) == pytest.approx(1 / (1e9 + 1), rel=1e-15)
+    assert pr.minimum_average_precision(1, 1e9) == pytest.approx(1 / (1e9 + 1), rel=1e-15)
     for n, m in ((1, 1), (5, 15), (100, 3), (1000, 7)):
         exact = sum(i / (i + m) for i in range(1, n + 1)) / n
-        assert saw.minimum_average_precision(n, m) == pytest.approx(exact, rel=1e-14)
-        worst = saw.rank(np.repeat([0, 1], [m, n]), -np.arange(n + m))
-        assert saw.aucpr(worst) == pytest.approx(exact, rel=1e-13)
-    assert saw.minimum_average_precision(0, 5) == 0.0
-    assert saw.minimum_average_precision(5, 0) == 1.0
+        assert pr.minimum_average_precision(n, m) == pytest.approx(exact, rel=1e-14)
+        worst = pr.rank(np.repeat([0, 1], [m, n]), -np.arange(n + m))
+        assert pr.aucpr(worst) == pytest.approx(exact, rel=1e-13)
+    assert pr.minimum_average_precision(0, 5) == 0.0
+    assert pr.minimum_average_precision(5, 0) == 1.0
 
 
 @pytest.mark.parametrize(("key", "expected"), VECTORS["random_average_precision"].items())
 def test_random_average_precision(key, expected):
     n, total = map(int, key.split(","))
-    assert saw.random_average_precision(n, total - n) == pytest.approx(float(expected), rel=1e-13)
+    assert pr.random_average_precision(n, total - n) == pytest.approx(float(expected), rel=1e-13)
 
 
 @pytest.mark.parametrize("estimator", COUNTED)
 @pytest.mark.parametrize("recall", [(0.0, 1.0), (0.3, 0.8)])
 def test_aucnpr_is_zero_on_the_worst_and_one_on_the_perfect_ranking(estimator, recall):
     for n, m in ((1, 4), (3, 2), (6, 30)):
-        worst = saw.rank(np.repeat([0, 1], [m, n]), -np.arange(n + m))
-        perfect = saw.rank(np.repeat([1, 0], [n, m]), -np.arange(n + m))
-        assert saw.aucnpr(worst, estimator, recall) == pytest.approx(0.0, abs=1e-12)
-        assert saw.aucnpr(perfect, estimator, recall) == pytest.approx(1.0, rel=1e-12)
+        worst = pr.rank(np.repeat([0, 1], [m, n]), -np.arange(n + m))
+        perfect = pr.rank(np.repeat([1, 0], [n, m]), -np.arange(n + m))
+        assert pr.aucnpr(worst, estimator, recall) == pytest.approx(0.0, abs=1e-12)
+        assert pr.aucnpr(perfect, estimator, recall) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_aucnpr_of_extreme_sizes():
-    ranking = saw.Ranking(
+    ranking = pr.Ranking(
         threshold=np.array([1.0]),
         positives=np.array([1]),
         tied=np.array([0]),
@@ -317,22 +317,22 @@ def test_aucnpr_of_extreme_sizes():
         below=10**9 - 3,
     )
     low, high = 1 / (1e9 + 1), 1.0
-    assert saw.aucnpr(ranking) == pytest.approx((0.25 - low) / (high - low), rel=1e-14)
-    rare = saw.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(1e-100)
-    assert 0 <= saw.aucnpr(rare, "davis_goadrich") <= 1
+    assert pr.aucnpr(ranking) == pytest.approx((0.25 - low) / (high - low), rel=1e-14)
+    rare = pr.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(1e-100)
+    assert 0 <= pr.aucnpr(rare, "davis_goadrich") <= 1
 
 
 def test_partial_auroc_adds_up_and_matches_the_curve():
     rng = np.random.default_rng(19)
     for _ in range(100):
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
-        ranking = saw.rank(y, s, sample_weight=w)
-        parts = [saw.auroc(ranking, (a, b)) for a, b in ((0, 0.2), (0.2, 0.65), (0.65, 1))]
-        assert sum(parts) == pytest.approx(saw.auroc(ranking), rel=1e-12, abs=1e-13)
-        assert saw.auroc(ranking) == pytest.approx(
+        ranking = pr.rank(y, s, sample_weight=w)
+        parts = [pr.auroc(ranking, (a, b)) for a, b in ((0, 0.2), (0.2, 0.65), (0.65, 1))]
+        assert sum(parts) == pytest.approx(pr.auroc(ranking), rel=1e-12, abs=1e-13)
+        assert pr.auroc(ranking) == pytest.approx(
             naive.auroc(y.tolist(), s.tolist(), w), rel=1e-13, abs=1e-14
         )
-        curve = saw.roc_curve(ranking)
+        curve = pr.roc_curve(ranking)
         grid = np.union1d(np.linspace(0, 0.2, 7), curve.x[curve.x < 0.2])
         inner = np.trapezoid(np.interp(grid, curve.x, curve.y), grid)
         # np.interp takes one of several heights at a jump, so compare where there is none.
@@ -345,7 +345,7 @@ def test_auprg_agrees_with_fractions(weights):
     rng = np.random.default_rng(20)
     for _ in range(200):
         y, s, w = random_data(rng, weights=weights)
-        value = saw.auprg(saw.rank(y, s, sample_weight=w))
+        value = pr.auprg(pr.rank(y, s, sample_weight=w))
         assert value == pytest.approx(naive.auprg(y.tolist(), s.tolist(), w), rel=1e-11, abs=1e-12)
 
 
@@ -358,30 +358,28 @@ def test_auprg_agrees_with_fractions(weights):
     ],
 )
 def test_auprg_where_it_is_known(y, s, expected):
-    assert saw.auprg(saw.rank(y, s)) == pytest.approx(expected, abs=1e-15)
+    assert pr.auprg(pr.rank(y, s)) == pytest.approx(expected, abs=1e-15)
 
 
 def test_change_of_prevalence_is_carried_through():
     rng = np.random.default_rng(21)
     y = rng.random(400) < 0.3
     s = np.round(rng.normal(size=400) + y, 1)
-    ranking = saw.rank(y, s)
-    tripled = saw.rank(np.append(y, np.tile(y[~y], 2)), np.append(s, np.tile(s[~y], 2)))
+    ranking = pr.rank(y, s)
+    tripled = pr.rank(np.append(y, np.tile(y[~y], 2)), np.append(s, np.tile(s[~y], 2)))
     moved = ranking.at_prevalence(tripled.prevalence)
     for estimator in COUNTED:
-        assert saw.aucpr(moved, estimator) == pytest.approx(
-            saw.aucpr(tripled, estimator), rel=1e-12
-        )
-    assert saw.auprg(moved) == pytest.approx(saw.auprg(tripled), rel=1e-12)
-    assert saw.aucnpr(moved) == pytest.approx(saw.aucnpr(tripled), rel=1e-12)
-    assert saw.auroc(moved) == pytest.approx(saw.auroc(ranking), rel=1e-14)
+        assert pr.aucpr(moved, estimator) == pytest.approx(pr.aucpr(tripled, estimator), rel=1e-12)
+    assert pr.auprg(moved) == pytest.approx(pr.auprg(tripled), rel=1e-12)
+    assert pr.aucnpr(moved) == pytest.approx(pr.aucnpr(tripled), rel=1e-12)
+    assert pr.auroc(moved) == pytest.approx(pr.auroc(ranking), rel=1e-14)
     # The binormal law of the negatives is estimated from as many rows as there are.
-    assert saw.aucpr(moved, "binormal") == pytest.approx(saw.aucpr(tripled, "binormal"), rel=1e-2)
+    assert pr.aucpr(moved, "binormal") == pytest.approx(pr.aucpr(tripled, "binormal"), rel=1e-2)
 
 
 def test_estimators_are_described():
-    assert len(saw.ESTIMATORS) == 10
-    for estimator in saw.ESTIMATORS.values():
+    assert len(pr.ESTIMATORS) == 10
+    for estimator in pr.ESTIMATORS.values():
         assert estimator.summary
         assert estimator.source
         assert estimator.bias

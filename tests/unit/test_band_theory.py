@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import sawtooth as saw
-from sawtooth.simulate import Binormal
-from sawtooth.simulate.studies import ABOUT, _band_laws, band_theory
-from sawtooth.simulate.studies._band_laws import (
+import precall as pr
+from precall.simulate import Binormal
+from precall.simulate.studies import ABOUT, _band_laws, band_theory
+from precall.simulate.studies._band_laws import (
     RowLaw,
     distance,
     distance_bounds,
@@ -23,9 +23,9 @@ from sawtooth.simulate.studies._band_laws import (
     sample_steps,
     threshold_rates,
 )
-from sawtooth.simulate.studies._band_rows import slope
-from sawtooth.simulate.studies._band_weights import expected_weights, log_weights, weight_cell
-from sawtooth.simulate.studies._results import Results, read_rows
+from precall.simulate.studies._band_rows import slope
+from precall.simulate.studies._band_weights import expected_weights, log_weights, weight_cell
+from precall.simulate.studies._results import Results, read_rows
 
 PLAN = dict.fromkeys(band_theory.FULL, 4) | {
     "weight_replicates": 50,
@@ -138,7 +138,7 @@ def test_drawn_curves_have_the_computed_law():
     rng = np.random.default_rng(3)
     sizes = np.full(draws, n_pos)
     labels, scores = scenario.sample(n_pos, n_neg, rng=4)
-    ranking = saw.rank(labels, scores)
+    ranking = pr.rank(labels, scores)
     rows = RowLaw(above=np.cumsum(ranking.above), n_neg=n_neg)
     for laws, rates in (
         (scenario.laws(), threshold_rates(scenario.false_positive_rate, recall, n_pos)),

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.inference.bands import hit_band, pr_band, roc_band
-from sawtooth.inference.bands.asymptotic import brownian_bridge
-from sawtooth.simulate import Binormal
+import precall as pr
+from precall.exceptions import InputError
+from precall.inference.bands import hit_band, pr_band, roc_band
+from precall.inference.bands.asymptotic import brownian_bridge
+from precall.simulate import Binormal
 
 
 def test_brownian_bridge_has_its_covariance():
@@ -28,7 +28,7 @@ def test_standard_error_is_that_of_the_theorem(prevalence, share):
     n_pos = round(size * share)
     y_true, y_score = scenario.sample(n_pos, size - n_pos, rng=0)
     band = pr_band(
-        saw.rank(y_true, y_score),
+        pr.rank(y_true, y_score),
         method="asymptotic",
         scores=(y_true, y_score),
         prevalence=prevalence,
@@ -43,7 +43,7 @@ def test_standard_error_is_that_of_the_theorem(prevalence, share):
 
 def test_roc_standard_error():
     y_true, y_score = Binormal(1.0).sample(50_000, 50_000, rng=0)
-    band = roc_band(saw.rank(y_true, y_score), method="asymptotic", scores=(y_true, y_score), rng=0)
+    band = roc_band(pr.rank(y_true, y_score), method="asymptotic", scores=(y_true, y_score), rng=0)
     from scipy import special
 
     threshold = -special.ndtri(band.x)
@@ -54,7 +54,7 @@ def test_roc_standard_error():
 
 
 def test_ball_and_studentised_shape():
-    ranking = saw.rank(*Binormal(1.0).sample(200, 800, rng=0))
+    ranking = pr.rank(*Binormal(1.0).sample(200, 800, rng=0))
     ball = pr_band(ranking, method="asymptotic", rng=0)
     inside = (ball.low > 0.0) & (ball.high < 1.0)
     np.testing.assert_allclose(ball.width[inside], 2 * ball.diagnostics["radius"])
@@ -64,7 +64,7 @@ def test_ball_and_studentised_shape():
 
 def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
     """Two roads to the same limit: densities and bridges, or resampling."""
-    ranking = saw.rank(*Binormal(1.0).sample(20_000, 20_000, rng=0))
+    ranking = pr.rank(*Binormal(1.0).sample(20_000, 20_000, rng=0))
     radii = [
         pr_band(ranking, method=method, rng=1).diagnostics["radius"]
         for method in ("asymptotic", "clemencon_vayatis")
@@ -74,4 +74,4 @@ def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
 
 def test_hit_curve_has_no_such_band():
     with pytest.raises(InputError, match="hit band"):
-        hit_band(saw.rank(*Binormal(1.0).sample(20, 20, rng=0)), method="asymptotic")
+        hit_band(pr.rank(*Binormal(1.0).sample(20, 20, rng=0)), method="asymptotic")

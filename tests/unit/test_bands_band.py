@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.curves import hit_curve, pr_curve, roc_curve
-from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.inference.bands import (
+import precall as pr
+from precall.curves import hit_curve, pr_curve, roc_curve
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.inference.bands import (
     BANDS,
     Band,
     curve_interval_at,
@@ -16,12 +16,12 @@ from sawtooth.inference.bands import (
     pr_band,
     roc_band,
 )
-from sawtooth.simulate import Binormal
+from precall.simulate import Binormal
 
 
 @pytest.fixture(scope="module")
 def ranking():
-    return saw.rank(*Binormal(2.0).sample(60, 240, rng=0))
+    return pr.rank(*Binormal(2.0).sample(60, 240, rng=0))
 
 
 def make_band(**changes):
@@ -148,7 +148,7 @@ def test_wrong_arguments_are_named(ranking):
     with pytest.raises(InputError, match="selected must start above 0"):
         hit_band(ranking, selected=(0.0, 0.5))
     with pytest.raises(UndefinedMetricError):
-        roc_band(saw.rank([1, 1], [1, 2]))
+        roc_band(pr.rank([1, 1], [1, 2]))
     with pytest.raises(InputError, match="recall must be strictly"):
         curve_interval_at(ranking, recall=1.0)
 
@@ -167,7 +167,7 @@ def test_memory_is_that_of_positives_and_grid():
 
     rng = np.random.default_rng(0)
     label = (rng.random(10**6) < 0.01).astype(np.int64)
-    ranking = saw.rank(label, rng.standard_normal(10**6) + label)
+    ranking = pr.rank(label, rng.standard_normal(10**6) + label)
     pr_band(ranking, n_resamples=1000, rng=0)
     tracemalloc.start()
     pr_band(ranking, n_resamples=1000, rng=0)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.inference.bands import difference_band, pr_band
-from sawtooth.inference.bands.difference import _cell_edges, _units, verdict
+import precall as pr
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.inference.bands import difference_band, pr_band
+from precall.inference.bands.difference import _cell_edges, _units, verdict
 
 GRID = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -53,7 +53,7 @@ def test_better_model_dominates_and_exchange_turns_the_verdict():
 def test_observed_difference_is_that_of_the_curves():
     y, a, b = two_models()
     band = difference_band(y, a, b, rng=0, n_resamples=100)
-    expected = (pr_band(saw.rank(y, s), rng=0, n_resamples=100).y for s in (a, b))
+    expected = (pr_band(pr.rank(y, s), rng=0, n_resamples=100).y for s in (a, b))
     np.testing.assert_allclose(band.y, np.subtract(*expected))
 
 
@@ -70,7 +70,7 @@ def test_width_follows_the_sampling_deviation_of_the_difference(correlation):
 
 def difference_curve(y, a, b):
     grid = np.linspace(0.1, 0.9, 21)
-    return np.subtract(*(saw.curves.pr_curve(saw.rank(y, s)).at(grid) for s in (a, b)))
+    return np.subtract(*(pr.curves.pr_curve(pr.rank(y, s)).at(grid) for s in (a, b)))
 
 
 def test_a_model_against_itself_is_undecided():
@@ -84,14 +84,14 @@ def test_one_side_alone_is_the_fiducial_band():
     """Against a scorer with all rows tied, whose curve is the known prevalence."""
     y, a, _ = two_models(600)
     band = difference_band(y, a, np.zeros(600), rng=0, prevalence="fixed", recall=(0.3, 0.8))
-    alone = pr_band(saw.rank(y, a), rng=0, prevalence="fixed", recall=(0.3, 0.8))
+    alone = pr_band(pr.rank(y, a), rng=0, prevalence="fixed", recall=(0.3, 0.8))
     # The tied scorer's own curve is drawn too, so a little wider, and never much.
     assert 0.8 < band.width.mean() / alone.width.mean() < 1.5
 
 
 def test_cells_of_ranks_change_little(monkeypatch):
     y, a, b = two_models(6000, seed=2)
-    from sawtooth.inference.bands import difference
+    from precall.inference.bands import difference
 
     celled = difference_band(y, a, b, rng=0)
     monkeypatch.setattr(difference, "_MOST_ROWS", 1)

@@ -7,18 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.inference.bands import hit_band, pr_band, roc_band
-from sawtooth.inference.bands.crossing import (
+import precall as pr
+from precall.exceptions import InputError
+from precall.inference.bands import hit_band, pr_band, roc_band
+from precall.inference.bands.crossing import (
     beta_limits,
     chosen_ranks,
     joint_probability,
     local_level,
 )
-from sawtooth.inference.bands.exact import clopper_pearson, rate_limits
-from sawtooth.inference.bands.paths import positives_path
-from sawtooth.simulate import Binormal
+from precall.inference.bands.exact import clopper_pearson, rate_limits
+from precall.inference.bands.paths import positives_path
+from precall.simulate import Binormal
 from tests import naive_bands
 
 
@@ -77,7 +77,7 @@ def test_rate_limits_against_rows():
     positives = rng.integers(3, 14, 25).astype(float)
     negatives = rng.integers(0, 10, 60).astype(float)
     labels = np.repeat([1, 0], [25, 60])
-    path = positives_path(saw.rank(labels, np.concatenate([positives, negatives])))
+    path = positives_path(pr.rank(labels, np.concatenate([positives, negatives])))
     grid = np.linspace(0.1, 0.9, 17)
     low, high, levels = rate_limits(path, grid, 0.9)
     own, other = (
@@ -91,7 +91,7 @@ def test_rate_limits_against_rows():
 
 
 def test_band_is_deterministic_and_wider_with_random_prevalence():
-    ranking = saw.rank(*Binormal(2.0).sample(60, 240, rng=0))
+    ranking = pr.rank(*Binormal(2.0).sample(60, 240, rng=0))
     fixed = pr_band(ranking, method="exact", prevalence="fixed")
     again = pr_band(ranking, method="exact", prevalence="fixed", rng=5)
     np.testing.assert_array_equal(fixed.low, again.low)
@@ -104,13 +104,13 @@ def test_band_is_deterministic_and_wider_with_random_prevalence():
 def test_clopper_pearson_by_its_definition():
     from scipy import stats
 
-    ranking = saw.rank([1] * 7 + [0] * 33, range(40, 0, -1))
+    ranking = pr.rank([1] * 7 + [0] * 33, range(40, 0, -1))
     expected = stats.binomtest(7, 40).proportion_ci(0.9, method="exact")
     assert clopper_pearson(ranking, 0.9) == pytest.approx((expected.low, expected.high))
 
 
 def test_roc_and_hit_bands_hold_the_observed_curve():
-    ranking = saw.rank(*Binormal(1.0).sample(60, 140, rng=1))
+    ranking = pr.rank(*Binormal(1.0).sample(60, 140, rng=1))
     for band in (roc_band(ranking, method="exact"), hit_band(ranking, method="exact")):
         assert np.all(band.low <= band.y)
         assert np.all(band.y <= band.high)
@@ -120,11 +120,11 @@ def test_roc_and_hit_bands_hold_the_observed_curve():
 
 def test_weights_must_be_equal_within_a_class():
     y_true, y_score = Binormal(2.0).sample(30, 70, rng=0)
-    ranking = saw.rank(y_true, y_score)
+    ranking = pr.rank(y_true, y_score)
     plain = pr_band(ranking, method="exact", prevalence="fixed")
     moved = pr_band(ranking.at_prevalence(0.3), method="exact", prevalence="fixed")
     np.testing.assert_allclose(moved.low, plain.low, rtol=1e-9)
-    uneven = saw.rank(y_true, y_score, sample_weight=np.arange(1.0, 101.0))
+    uneven = pr.rank(y_true, y_score, sample_weight=np.arange(1.0, 101.0))
     with pytest.raises(InputError, match="equal weights"):
         pr_band(uneven, method="exact")
     with pytest.raises(InputError, match="draws nothing"):

@@ -3,19 +3,19 @@
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.inference.bands import curve_interval_at, pr_band
-from sawtooth.inference.bands.envelope import rank_envelope
-from sawtooth.inference.bands.fiducial import draw_prevalence, draw_rates, prevalence_rows
-from sawtooth.inference.bands.paths import positives_path
-from sawtooth.simulate import Binormal, OffsetUniform
-from sawtooth.simulate.studies.bands import draw_ranking
+import precall as pr
+from precall.inference.bands import curve_interval_at, pr_band
+from precall.inference.bands.envelope import rank_envelope
+from precall.inference.bands.fiducial import draw_prevalence, draw_rates, prevalence_rows
+from precall.inference.bands.paths import positives_path
+from precall.simulate import Binormal, OffsetUniform
+from precall.simulate.studies.bands import draw_ranking
 from tests import naive_bands
 
 
 def sample(n_pos=40, n_neg=160, seed=0, scenario=None, **options):
     y_true, y_score = (scenario or Binormal(2.0)).sample(n_pos, n_neg, rng=seed)
-    return saw.rank(y_true, y_score, **options)
+    return pr.rank(y_true, y_score, **options)
 
 
 @pytest.mark.parametrize(("n_pos", "seed"), [(3, 1), (30, 2)])
@@ -24,7 +24,7 @@ def test_drawn_rates_have_the_law_of_the_definition(n_pos, seed):
     y_true, y_score = Binormal().sample(n_pos, 100, rng=seed)
     positives, negatives = y_score[y_true == 1].tolist(), y_score[y_true == 0].tolist()
     grid = np.array([0.1, 0.35, 0.36, 0.8])
-    path = positives_path(saw.rank(y_true, y_score))
+    path = positives_path(pr.rank(y_true, y_score))
     fast = draw_rates(path, grid, 40_000, np.random.default_rng(seed)).rate
     counts = naive_bands.others_above(positives, negatives)
     slow = naive_bands.fiducial_rates(counts, 100, grid, 4000, np.random.default_rng(seed + 9))
@@ -48,7 +48,7 @@ def test_rates_do_not_fall_and_stay_within_bounds():
 
 def test_copies_are_extreme_where_the_data_end():
     # Six of eight positives lead; the last is below all negatives.
-    ranking = saw.rank([1] * 6 + [0, 1, 0, 0, 1], range(11, 0, -1))
+    ranking = pr.rank([1] * 6 + [0, 1, 0, 0, 1], range(11, 0, -1))
     rates = draw_rates(
         positives_path(ranking), np.array([0.02, 0.5, 0.99]), 400, np.random.default_rng(0)
     )
@@ -90,21 +90,21 @@ def test_same_seed_same_band_and_blocks_do_not_show():
 
 def test_only_ranks_matter():
     y_true, y_score = Binormal(1.0).sample(30, 90, rng=3)
-    plain = pr_band(saw.rank(y_true, y_score), rng=0)
+    plain = pr_band(pr.rank(y_true, y_score), rng=0)
     order = np.random.default_rng(0).permutation(120)
-    other = pr_band(saw.rank(y_true[order], np.exp(3 * y_score[order])), rng=0)
+    other = pr_band(pr.rank(y_true[order], np.exp(3 * y_score[order])), rng=0)
     np.testing.assert_array_equal(plain.low, other.low)
     np.testing.assert_array_equal(plain.high, other.high)
 
 
 def test_equal_weights_change_nothing_and_unequal_ones_widen():
     y_true, y_score = Binormal(1.5).sample(60, 240, rng=3)
-    plain = pr_band(saw.rank(y_true, y_score), rng=0)
-    equal = pr_band(saw.rank(y_true, y_score, sample_weight=np.full(300, 0.4)), rng=0)
+    plain = pr_band(pr.rank(y_true, y_score), rng=0)
+    equal = pr_band(pr.rank(y_true, y_score, sample_weight=np.full(300, 0.4)), rng=0)
     np.testing.assert_allclose(equal.low, plain.low, rtol=1e-9)
     np.testing.assert_allclose(equal.high, plain.high, rtol=1e-9)
     uneven = np.random.default_rng(1).gamma(0.5, size=300)
-    wide = pr_band(saw.rank(y_true, y_score, sample_weight=uneven), rng=0)
+    wide = pr_band(pr.rank(y_true, y_score, sample_weight=uneven), rng=0)
     assert wide.width.mean() > 1.2 * plain.width.mean()
 
 
@@ -113,7 +113,7 @@ def test_prevalence_rows_of_weighted_data():
     rng = np.random.default_rng(0)
     y_true, y_score = Binormal().sample(50, 150, rng=0)
     weights = rng.gamma(2.0, size=200)
-    ranking = saw.rank(y_true, y_score, sample_weight=weights)
+    ranking = pr.rank(y_true, y_score, sample_weight=weights)
     p = ranking.prevalence
     variance = np.sum(weights**2 * (y_true - p) ** 2) / weights.sum() ** 2
     assert p * (1 - p) / prevalence_rows(ranking) == pytest.approx(variance)
@@ -136,7 +136,7 @@ def test_fixed_prevalence_is_narrower_and_above_the_minimum_curve():
 
 
 def test_a_perfect_ranking_has_upper_limit_one():
-    band = pr_band(saw.rank([1] * 20 + [0] * 80, range(100, 0, -1)), rng=0)
+    band = pr_band(pr.rank([1] * 20 + [0] * 80, range(100, 0, -1)), rng=0)
     assert np.all(band.high == 1.0)
     assert np.all(band.low < 1.0)
     assert np.all(band.y == 1.0)
@@ -148,15 +148,15 @@ def test_offset_uniform_keeps_precision_one():
     assert np.all(band.high[band.x <= 0.4] == 1.0)
 
 
-@pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 def test_smallest_data_sets_have_a_band():
     for labels in ([1, 0], [0, 1], [1, 0, 0, 0], [1, 1, 1, 0]):
-        band = pr_band(saw.rank(labels, range(len(labels), 0, -1)), rng=0)
+        band = pr_band(pr.rank(labels, range(len(labels), 0, -1)), rng=0)
         assert np.all((band.low >= 0.0) & (band.low <= band.high) & (band.high <= 1.0))
 
 
 def test_all_scores_tied():
-    band = pr_band(saw.rank([1] * 100 + [0] * 300, np.zeros(400)), rng=0)
+    band = pr_band(pr.rank([1] * 100 + [0] * 300, np.zeros(400)), rng=0)
     assert np.all((band.low < 0.25) & (band.high > 0.25))
     np.testing.assert_allclose(band.y, 0.25)
 
@@ -188,7 +188,7 @@ def test_interval_at_one_recall_is_inside_the_band():
 
 
 def test_interpolation_of_rows_is_that_of_numpy():
-    from sawtooth.inference.bands.interpolation import interpolate_rows
+    from precall.inference.bands.interpolation import interpolate_rows
 
     rng = np.random.default_rng(0)
     knots = np.sort(rng.integers(0, 30, (7, 12)) / 3.0 + rng.random((7, 12)) * 1e-3, axis=1)

@@ -5,20 +5,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth.curves import pr_curve
-from sawtooth.exceptions import UndefinedMetricError
-from sawtooth.inference.bands.paths import negatives_path, positives_path, require_both_classes
+import precall as pr
+from precall.curves import pr_curve
+from precall.exceptions import UndefinedMetricError
+from precall.inference.bands.paths import negatives_path, positives_path, require_both_classes
 from tests import naive_bands
 
 # Few distinct scores, so that ties of all sorts come up; few rows, so that orders can be listed.
 scores = st.lists(st.integers(0, 5), min_size=1, max_size=4)
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 def make_ranking(positives, negatives, **options):
     labels = np.repeat([1, 0], [len(positives), len(negatives)])
-    return saw.rank(labels, np.array([*positives, *negatives], dtype=float), **options)
+    return pr.rank(labels, np.array([*positives, *negatives], dtype=float), **options)
 
 
 @given(positives=scores, negatives=scores)
@@ -66,7 +66,7 @@ def test_observed_is_the_curve(positives, negatives):
 
 
 def test_observed_takes_the_point_on_arrival_although_products_round():
-    # 0.55 * 100 is 55.00000000000001: not yet the next tooth of the saw.
+    # 0.55 * 100 is 55.00000000000001: not yet the next tooth of the pr.
     ranking = make_ranking(range(200, 100, -1), [145.5])  # the negative is above the last 45
     assert positives_path(ranking).observed(np.array([0.55])) == 0.0
     assert positives_path(ranking).observed(np.array([0.5501])) == 1.0
@@ -115,4 +115,4 @@ def test_first_rows_without_anything_above():
 @pytest.mark.parametrize(("labels", "missing"), [([1, 1], "negatives"), ([0, 0], "positives")])
 def test_one_class_has_no_band(labels, missing):
     with pytest.raises(UndefinedMetricError, match=f"no {missing}"):
-        require_both_classes(saw.rank(labels, [1.0, 2.0]))
+        require_both_classes(pr.rank(labels, [1.0, 2.0]))

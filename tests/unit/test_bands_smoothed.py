@@ -3,23 +3,23 @@
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, ReliabilityWarning
-from sawtooth.inference.bands import pr_band, smooth_pr_curve
-from sawtooth.inference.bands.request import make_request
-from sawtooth.inference.bands.smoothed import (
+import precall as pr
+from precall.exceptions import InputError, ReliabilityWarning
+from precall.inference.bands import pr_band, smooth_pr_curve
+from precall.inference.bands.request import make_request
+from precall.inference.bands.smoothed import (
     make_replicates,
     smoothed_rates,
     weighted_quantile,
 )
-from sawtooth.inference.bands.smoothing import class_laws, normal_scores, raw_scores
-from sawtooth.simulate import Binormal
+from precall.inference.bands.smoothing import class_laws, normal_scores, raw_scores
+from precall.simulate import Binormal
 from tests import naive_bands
 
 
 def sample(n_pos=40, n_neg=160, seed=0, mean=1.5):
     y_true, y_score = Binormal(mean).sample(n_pos, n_neg, rng=seed)
-    return saw.rank(y_true, y_score), y_true, y_score
+    return pr.rank(y_true, y_score), y_true, y_score
 
 
 def request(ranking, *, n_resamples=2000, prevalence="random", seed=0, n_points=9):
@@ -153,7 +153,7 @@ def test_far_proposal_warns_with_the_effective_sample_size_and_falls_back():
 
 
 def test_samples_without_positives_are_drawn_again_and_counted():
-    ranking = saw.rank([1, *[0] * 30], range(31, 0, -1))
+    ranking = pr.rank([1, *[0] * 30], range(31, 0, -1))
     band = pr_band(ranking, method="clemencon_vayatis", rng=0, n_resamples=4000)
     # (1 - 1/31)^31 of the samples have no positive.
     assert band.diagnostics["share_undefined"] == pytest.approx((30 / 31) ** 31, abs=0.04)
@@ -172,8 +172,8 @@ def test_ball_has_one_radius_and_studentised_band_does_not():
 
 def test_random_prevalence_is_not_clipped_at_the_sample_minimum():
     y_true = [0] * 30 + [1] * 30
-    with pytest.warns(saw.exceptions.DirectionWarning):
-        ranking = saw.rank(y_true, range(60, 0, -1))
+    with pytest.warns(pr.exceptions.DirectionWarning):
+        ranking = pr.rank(y_true, range(60, 0, -1))
     band = pr_band(ranking, method="clemencon_vayatis", rng=0)
     assert np.any(band.low < band.x / (1 + band.x) - 1e-9)
 
@@ -194,7 +194,7 @@ def test_scores_must_be_those_of_the_ranking():
         pr_band(ranking, method="bootstrap", scores=y_score)
     with pytest.raises(InputError, match="finite"):
         pr_band(ranking, method="bootstrap", scores=(y_true, np.full(200, np.inf)))
-    weighted = saw.rank(y_true, y_score, sample_weight=np.full(200, 2.0))
+    weighted = pr.rank(y_true, y_score, sample_weight=np.full(200, 2.0))
     with pytest.raises(InputError, match="weighted"):
         pr_band(weighted, method="bootstrap", scores=(y_true, y_score))
 
@@ -202,7 +202,7 @@ def test_scores_must_be_those_of_the_ranking():
 def test_smooth_curve_tends_to_the_observed_and_to_the_true_one():
     ranking, y_true, y_score = sample(60, 240)
     curve = smooth_pr_curve(ranking, scores=(y_true, y_score), bandwidth=1e-4)
-    assert curve.area() == pytest.approx(saw.aucpr(ranking, "davis_goadrich"), abs=5e-3)
+    assert curve.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=5e-3)
     assert np.all(np.isfinite(curve.threshold))
     big, *_ = sample(20_000, 180_000, seed=3)
     smooth = smooth_pr_curve(big)
@@ -214,13 +214,13 @@ def test_smooth_curve_tends_to_the_observed_and_to_the_true_one():
 
 def test_smoothing_on_normal_scores_does_not_see_the_scale():
     ranking, y_true, y_score = sample(60, 240)
-    stretched = saw.rank(y_true, np.exp(5 * y_score))
+    stretched = pr.rank(y_true, np.exp(5 * y_score))
     np.testing.assert_array_equal(smooth_pr_curve(ranking).fp, smooth_pr_curve(stretched).fp)
 
 
 def test_equal_weights_change_nothing():
     ranking, y_true, y_score = sample(60, 240)
-    weighted = saw.rank(y_true, y_score, sample_weight=np.full(300, 3.0))
+    weighted = pr.rank(y_true, y_score, sample_weight=np.full(300, 3.0))
     for method in ("clemencon_vayatis", "bootstrap", "asymptotic"):
         plain, other = (pr_band(r, method=method, rng=0) for r in (ranking, weighted))
         np.testing.assert_allclose(other.low, plain.low, atol=1e-9)

@@ -5,11 +5,11 @@ import warnings
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.simulate import Binormal, Empirical, Levels, OutlyingNegatives
-from sawtooth.simulate.studies import bands
-from sawtooth.simulate.studies._bands_page import width_ratios
-from sawtooth.simulate.studies._results import read_rows
+import precall as pr
+from precall.simulate import Binormal, Empirical, Levels, OutlyingNegatives
+from precall.simulate.studies import bands
+from precall.simulate.studies._bands_page import width_ratios
+from precall.simulate.studies._results import read_rows
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_data_sets_have_the_law_of_rows(scenario):
         assert (ranking.n_pos, ranking.n_neg) == (8, 40)
         rows = rank_quietly(*scenario.sample(8, 40, rng=rng))
         for values, drawn in ((fast, ranking), (slow, rows)):
-            values.append([saw.auroc(drawn), saw.aucpr(drawn), drawn.above[0], len(drawn)])
+            values.append([pr.auroc(drawn), pr.aucpr(drawn), drawn.above[0], len(drawn)])
     fast, slow = np.array(fast), np.array(slow)
     error = np.sqrt((fast.var(axis=0) + slow.var(axis=0)) / 800)
     # Twelve comparisons: beyond four standard errors once in 1,300 runs.
@@ -35,8 +35,8 @@ def test_data_sets_have_the_law_of_rows(scenario):
 
 def rank_quietly(y_true, y_score):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", saw.exceptions.DirectionWarning)
-        return saw.rank(y_true, y_score)
+        warnings.simplefilter("ignore", pr.exceptions.DirectionWarning)
+        return pr.rank(y_true, y_score)
 
 
 def test_no_quick_way_for_other_scenarios():

@@ -7,16 +7,16 @@ import numpy as np
 import pytest
 import scipy.stats
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from sawtooth.inference.compare import COMPARED_METRICS
-from sawtooth.inference.functionals import Metric
-from sawtooth.inference.permutation import midranks, swap_differences
-from sawtooth.inference.significance import holm
-from sawtooth.inference.units import check_rows, rank_rows
+import precall as pr
+from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.inference.compare import COMPARED_METRICS
+from precall.inference.functionals import Metric
+from precall.inference.permutation import midranks, swap_differences
+from precall.inference.significance import holm
+from precall.inference.units import check_rows, rank_rows
 from tests import naive_inference
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 OPTIONS = {"precision_at_recall": {"recall": 0.5}, "recall_at_precision": {"precision": 0.5}}
 
@@ -35,14 +35,14 @@ def paired_data(n, m, *, models=2, correlation=0.5, rng=0, decimals=None):
 
 def test_two_models_by_hand():
     y, scores = paired_data(30, 70)
-    result = saw.compare(y, scores)
+    result = pr.compare(y, scores)
     contributions = [
         naive_inference.derivatives(naive_inference.average_precision, y, s)
         for s in scores.values()
     ]
     difference = contributions[0] - contributions[1]
     variance = 30 / 29 * np.sum(difference[y == 1] ** 2) + 70 / 69 * np.sum(difference[y == 0] ** 2)
-    gap = saw.aucpr(saw.rank(y, scores["a"])) - saw.aucpr(saw.rank(y, scores["b"]))
+    gap = pr.aucpr(pr.rank(y, scores["a"])) - pr.aucpr(pr.rank(y, scores["b"]))
     t = gap / math.sqrt(variance)
     assert result.differences["a", "b"] == pytest.approx(gap)
     assert result.p_values["a", "b"] == pytest.approx(2 * scipy.stats.t.sf(abs(t), 29), rel=1e-6)
@@ -56,7 +56,7 @@ def test_two_models_by_hand():
 @pytest.mark.parametrize("decimals", [None, 0])
 def test_auroc_covariance_is_delongs(decimals):
     y, scores = paired_data(25, 40, models=3, decimals=decimals)
-    result = saw.compare(y, scores, metric="auroc")
+    result = pr.compare(y, scores, metric="auroc")
     np.testing.assert_allclose(
         result.covariance, naive_inference.delong(y, scores.values()), rtol=1e-9
     )
@@ -64,7 +64,7 @@ def test_auroc_covariance_is_delongs(decimals):
 
 def test_many_models():
     y, scores = paired_data(40, 160, models=4)
-    result = saw.compare(y, scores)
+    result = pr.compare(y, scores)
     assert list(result.differences) == list(combinations("abcd", 2))
     assert list(result.estimates) == list("abcd")
     raw = list(result.unadjusted_p_values.values())
@@ -95,10 +95,10 @@ def test_every_metric_and_method(metric, method):
     options |= OPTIONS.get(metric, {})
     if metric == "recall_at_precision" and method == "influence":
         with pytest.raises(InputError, match="use method='bootstrap'"):
-            saw.compare(y, scores, **options)
+            pr.compare(y, scores, **options)
         return
-    result = saw.compare(y, scores, **options)
-    again = saw.compare(y, scores, **options)
+    result = pr.compare(y, scores, **options)
+    again = pr.compare(y, scores, **options)
     assert result.to_dict() == again.to_dict()
     interval = result.intervals["a", "b"]
     assert interval.low <= result.differences["a", "b"] <= interval.high
@@ -108,8 +108,8 @@ def test_every_metric_and_method(metric, method):
 @pytest.mark.parametrize("prevalence", ["fixed", "random"])
 def test_bootstrap_and_influence_covariances_agree(prevalence):
     y, scores = paired_data(200, 800, models=3)
-    by_influence = saw.compare(y, scores, prevalence=prevalence).covariance
-    drawn = saw.compare(
+    by_influence = pr.compare(y, scores, prevalence=prevalence).covariance
+    drawn = pr.compare(
         y, scores, method="bootstrap", prevalence=prevalence, n_resamples=4000, rng=0
     ).covariance
     # 4,000 replicates know a variance to 2.2 %; and some percent of second order at n=200.
@@ -120,7 +120,7 @@ def test_bootstrap_and_influence_covariances_agree(prevalence):
 def test_equal_models_are_equal(method):
     y, scores = paired_data(30, 90)
     same = {"a": scores["a"], "b": 3 * scores["a"] + 1, "c": scores["a"]}
-    result = saw.compare(y, same, method=method, rng=0, n_resamples=100)
+    result = pr.compare(y, same, method=method, rng=0, n_resamples=100)
     assert all(p == 1.0 for p in result.p_values.values())
     assert all(abs(d) < 1e-12 for d in result.differences.values())
     assert result.probability_best == pytest.approx(dict.fromkeys("abc", 1 / 3))
@@ -128,7 +128,7 @@ def test_equal_models_are_equal(method):
 
 def test_a_difference_without_variance_is_not_significant():
     with pytest.warns(ReliabilityWarning, match="only 1 independent positives"):
-        result = saw.compare([1, 0], {"a": [2, 1], "b": [1, 2]})
+        result = pr.compare([1, 0], {"a": [2, 1], "b": [1, 2]})
     assert result.p_values["a", "b"] == 1.0
     assert tuple(result.intervals["a", "b"]) == (-1.0, 1.0)
 
@@ -136,7 +136,7 @@ def test_a_difference_without_variance_is_not_significant():
 def test_few_positives_warn():
     y, scores = paired_data(19, 100)
     with pytest.warns(ReliabilityWarning, match="fewer than 20"):
-        saw.compare(y, scores)
+        pr.compare(y, scores)
 
 
 def test_permutation_lists_all_swaps_of_small_data():
@@ -180,7 +180,7 @@ def test_permutation_swaps_clusters_whole():
 def test_permutation_takes_ranks_so_scales_do_not_matter():
     y, scores = paired_data(30, 90)
     plain, scaled = (
-        saw.compare(y, {"a": scores["a"], "b": b}, method="permutation", rng=0, n_resamples=500)
+        pr.compare(y, {"a": scores["a"], "b": b}, method="permutation", rng=0, n_resamples=500)
         for b in (scores["b"], np.exp(scores["b"]) * 1e6)
     )
     assert plain.p_values == scaled.p_values
@@ -190,8 +190,8 @@ def test_permutation_takes_ranks_so_scales_do_not_matter():
 @pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
 def test_repeated_rows_teach_nothing_when_clustered(method):
     y, scores = paired_data(40, 160)
-    plain = saw.compare(y, scores, method=method, rng=0, n_resamples=4000)
-    thrice = saw.compare(
+    plain = pr.compare(y, scores, method=method, rng=0, n_resamples=4000)
+    thrice = pr.compare(
         np.repeat(y, 3),
         {name: np.repeat(s, 3) for name, s in scores.items()},
         clusters=np.repeat(np.arange(200), 3),
@@ -207,10 +207,10 @@ def test_repeated_rows_teach_nothing_when_clustered(method):
 
 def test_weights_that_are_equal_change_nothing():
     y, scores = paired_data(40, 160)
-    plain = saw.compare(y, scores)
-    weighted = saw.compare(y, scores, sample_weight=np.full(200, 3.0))
+    plain = pr.compare(y, scores)
+    weighted = pr.compare(y, scores, sample_weight=np.full(200, 3.0))
     np.testing.assert_allclose(plain.covariance, weighted.covariance, rtol=1e-9)
-    zero = saw.compare(
+    zero = pr.compare(
         np.append(y, 1),
         {name: np.append(s, 99) for name, s in scores.items()},
         sample_weight=np.append(np.ones(200), 0),
@@ -221,15 +221,15 @@ def test_weights_that_are_equal_change_nothing():
 def test_labels_and_errors():
     y, scores = paired_data(30, 60)
     words = np.where(y == 1, "yes", "no")
-    assert saw.compare(words, scores, pos_label="yes").to_dict() == saw.compare(y, scores).to_dict()
+    assert pr.compare(words, scores, pos_label="yes").to_dict() == pr.compare(y, scores).to_dict()
     for bad in ({"a": scores["a"]}, [scores["a"], scores["b"]]):
         with pytest.raises(InputError, match="at least two models"):
-            saw.compare(y, bad)
+            pr.compare(y, bad)
     with pytest.raises(InputError, match="rows"):
-        saw.compare(y, {"a": scores["a"], "b": scores["b"][1:]})
+        pr.compare(y, {"a": scores["a"], "b": scores["b"][1:]})
     with pytest.raises(InputError, match="metric must be one of"):
-        saw.compare(y, scores, metric="f_beta")
+        pr.compare(y, scores, metric="f_beta")
     with pytest.raises(UndefinedMetricError, match="no positives"):
-        saw.compare(np.zeros(90), scores)
+        pr.compare(np.zeros(90), scores)
     with pytest.raises(InputError, match=r"scores\['b'\] must not be missing"):
-        saw.compare(y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])})
+        pr.compare(y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])})

@@ -1,4 +1,4 @@
-"""With SAWTOOTH_REQUIRE_ALL, whatever is skipped fails, in tests and in doctests alike."""
+"""With PRECALL_REQUIRE_ALL, whatever is skipped fails, in tests and in doctests alike."""
 
 import os
 import subprocess
@@ -47,7 +47,7 @@ def outcome(tmp_path):
         finished = subprocess.run(
             [sys.executable, "-m", "pytest", *arguments],
             cwd=tmp_path,
-            env={**os.environ, "SAWTOOTH_REQUIRE_ALL": require_all, "PYTEST_ADDOPTS": ""},
+            env={**os.environ, "PRECALL_REQUIRE_ALL": require_all, "PYTEST_ADDOPTS": ""},
             capture_output=True,
             text=True,
             check=False,

@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.conventions import conventions
-from sawtooth.exceptions import InputError, UndefinedMetricWarning
+import precall as pr
+from precall.conventions import conventions
+from precall.exceptions import InputError, UndefinedMetricWarning
 from tests import naive_points
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 # The test curves of the R package prcbench (Saito & Rehmsmeier), scores and labels.
 CURVES = {
@@ -32,7 +32,7 @@ TOLERANCE = 1e-12
 
 
 def values(y, s, w=None):
-    return {row.name: row.value for row in conventions(saw.rank(y, s, sample_weight=w))}
+    return {row.name: row.value for row in conventions(pr.rank(y, s, sample_weight=w))}
 
 
 def test_scikit_learn_prints_this():
@@ -93,7 +93,7 @@ def test_values_published_for_prroc():
 def test_the_curve_goes_through_the_published_points(name):
     scores, labels = CURVES[name]
     recall, precision = BASE_POINTS[name]
-    curve = saw.pr_curve(saw.rank(labels, scores))
+    curve = pr.pr_curve(pr.rank(labels, scores))
     np.testing.assert_allclose(curve.at(recall), precision, rtol=1e-9)
 
 
@@ -152,10 +152,10 @@ def test_the_areas_of_the_test_curves(name):
 def test_the_estimator_named_has_the_same_value():
     for seed in range(20):
         y, s, _ = random_data(np.random.default_rng(seed))
-        ranking = saw.rank(y, s)
+        ranking = pr.rank(y, s)
         for row in conventions(ranking):
             if row.estimator:
-                assert row.value == saw.aucpr(ranking, estimator=row.estimator)
+                assert row.value == pr.aucpr(ranking, estimator=row.estimator)
 
 
 def test_untied_data_with_a_positive_first_leaves_fewer_answers():
@@ -169,18 +169,18 @@ def test_weights_leave_out_the_tools_that_take_none():
     found = values(y, s, w)
     assert found["precrec"] is None
     assert found["auccalculator"] is None
-    assert found["spark_area_under_pr"] == saw.aucpr(
-        saw.rank(y, s, sample_weight=w), estimator="lower_trapezoid"
+    assert found["spark_area_under_pr"] == pr.aucpr(
+        pr.rank(y, s, sample_weight=w), estimator="lower_trapezoid"
     )
-    there = conventions(saw.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1))
+    there = conventions(pr.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1))
     assert there["sklearn_average_precision"].value == pytest.approx(
-        saw.aucpr(saw.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1)), rel=TOLERANCE
+        pr.aucpr(pr.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(0.1)), rel=TOLERANCE
     )
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_one_class_only_has_no_values(label):
-    ranking = saw.rank([label, label], [2, 1])
+    ranking = pr.rank([label, label], [2, 1])
     with pytest.warns(UndefinedMetricWarning):
         table = conventions(ranking)
     assert all(row.value is None for row in table)
@@ -189,7 +189,7 @@ def test_one_class_only_has_no_values(label):
 
 
 def test_the_table_can_be_looked_up_printed_and_stored():
-    table = conventions(saw.rank([1, 0, 0, 1], [3, 3, 2, 1]))
+    table = conventions(pr.rank([1, 0, 0, 1], [3, 3, 2, 1]))
     assert table["precrec"].tool == "R precrec"
     assert len(table) == len(list(table)) == 12
     assert str(table).count("\n") == 2 * len(table) - 1

@@ -7,12 +7,12 @@ import pyarrow as pa
 import pytest
 import torch
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, UndefinedMetricWarning
+import precall as pr
+from precall.exceptions import InputError, UndefinedMetricWarning
 
 Y = [1, 0, 1, 0, 0]
 S = [0.9, 0.8, 0.7, 0.3, 0.1]
-REFERENCE = saw.rank(Y, S)
+REFERENCE = pr.rank(Y, S)
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ REFERENCE = saw.rank(Y, S)
 def test_bad_input_is_named(arguments, words):
     y, s, *label = arguments
     with pytest.raises(InputError) as caught:
-        saw.rank(y, s, **({"pos_label": label[0]} if label else {}))
+        pr.rank(y, s, **({"pos_label": label[0]} if label else {}))
     for word in words:
         assert word in str(caught.value)
     assert isinstance(caught.value, ValueError)
@@ -73,46 +73,46 @@ def test_bad_input_is_named(arguments, words):
 )
 def test_bad_weights_are_named(weights, words):
     with pytest.raises(InputError) as caught:
-        saw.rank(Y, S, sample_weight=weights)
+        pr.rank(Y, S, sample_weight=weights)
     for word in words:
         assert word in str(caught.value)
 
 
 def test_infinite_scores_are_allowed():
-    ranking = saw.rank([0, 1, 1, 0], [-np.inf, np.inf, 0.5, 0.4])
-    assert saw.aucpr(ranking) == 1.0
+    ranking = pr.rank([0, 1, 1, 0], [-np.inf, np.inf, 0.5, 0.4])
+    assert pr.aucpr(ranking) == 1.0
 
 
 def test_no_positives():
-    ranking = saw.rank([0, 0], [1, 2])
-    for metric in (saw.aucpr, saw.aucnpr, saw.auprg):
+    ranking = pr.rank([0, 0], [1, 2])
+    for metric in (pr.aucpr, pr.aucnpr, pr.auprg):
         with pytest.warns(UndefinedMetricWarning, match="no positives"):
             assert metric(ranking) == 0.0
-    assert saw.minimum_aucpr(ranking.prevalence) == 0.0
+    assert pr.minimum_aucpr(ranking.prevalence) == 0.0
     with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(saw.auroc(ranking))
+        assert np.isnan(pr.auroc(ranking))
     with pytest.warns(UndefinedMetricWarning):
-        assert saw.tie_bounds(ranking).high == 0.0
+        assert pr.tie_bounds(ranking).high == 0.0
     assert len(ranking) == 0
     assert ranking.below == 2
 
 
 def test_no_negatives():
-    ranking = saw.rank([1, 1], [1, 2])
-    for metric in (saw.aucpr, saw.aucnpr, saw.auprg):
+    ranking = pr.rank([1, 1], [1, 2])
+    for metric in (pr.aucpr, pr.aucnpr, pr.auprg):
         with pytest.warns(UndefinedMetricWarning, match="no negatives"):
             assert metric(ranking) == 1.0
-    assert saw.minimum_aucpr(ranking.prevalence) == 1.0
+    assert pr.minimum_aucpr(ranking.prevalence) == 1.0
     with pytest.warns(UndefinedMetricWarning):
-        assert np.isnan(saw.auroc(ranking))
+        assert np.isnan(pr.auroc(ranking))
     with pytest.warns(UndefinedMetricWarning):
-        assert saw.aucpr(ranking, recall=(0.25, 0.5)) == 0.25
+        assert pr.aucpr(ranking, recall=(0.25, 0.5)) == 0.25
 
 
 def test_all_scores_equal():
-    ranking = saw.rank(Y, [3.0] * 5)
-    assert saw.aucpr(ranking) == pytest.approx(0.4)
-    assert saw.auroc(ranking) == 0.5
+    ranking = pr.rank(Y, [3.0] * 5)
+    assert pr.aucpr(ranking) == pytest.approx(0.4)
+    assert pr.auroc(ranking) == 0.5
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_all_scores_equal():
     ],
 )
 def test_labels_that_are_accepted(labels, label):
-    assert saw.rank(labels, S, pos_label=label) == REFERENCE
+    assert pr.rank(labels, S, pos_label=label) == REFERENCE
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_labels_that_are_accepted(labels, label):
     ids=lambda s: f"{type(s).__module__}.{type(s).__name__}",
 )
 def test_scores_that_are_accepted(scores):
-    assert saw.rank(Y, scores) == REFERENCE
+    assert pr.rank(Y, scores) == REFERENCE
 
 
 def test_dlpack_alone_is_enough():
@@ -179,23 +179,23 @@ def test_dlpack_alone_is_enough():
         def __dlpack_device__(self):
             return self._array.__dlpack_device__()
 
-    assert saw.rank(Y, OnlyDlpack(np.array(S))) == REFERENCE
+    assert pr.rank(Y, OnlyDlpack(np.array(S))) == REFERENCE
 
 
 def test_boolean_and_integer_scores():
-    ranking = saw.rank(Y, [True, True, True, False, False])
+    ranking = pr.rank(Y, [True, True, True, False, False])
     assert ranking.tied.tolist() == [1]
-    assert saw.rank(Y, np.array([9, 8, 7, 3, 1], dtype=np.int8)).threshold.dtype == np.int8
+    assert pr.rank(Y, np.array([9, 8, 7, 3, 1], dtype=np.int8)).threshold.dtype == np.int8
 
 
 def test_zero_weights_drop_rows():
-    kept = saw.rank(Y[:4], S[:4], sample_weight=[1, 1, 1, 1])
-    assert saw.rank(Y, S, sample_weight=[1, 1, 1, 1, 0]) == kept
+    kept = pr.rank(Y[:4], S[:4], sample_weight=[1, 1, 1, 1])
+    assert pr.rank(Y, S, sample_weight=[1, 1, 1, 1, 0]) == kept
 
 
 def test_a_missing_score_is_refused_whatever_its_weight():
     with pytest.raises(InputError, match="y_score must not be missing"):
-        saw.rank(Y, [0.9, 0.8, 0.7, 0.3, np.nan], sample_weight=[1, 1, 1, 1, 0])
+        pr.rank(Y, [0.9, 0.8, 0.7, 0.3, np.nan], sample_weight=[1, 1, 1, 1, 0])
 
 
 def test_read_only_and_strided_inputs_are_left_alone():
@@ -203,24 +203,24 @@ def test_read_only_and_strided_inputs_are_left_alone():
     wide[:, 0] = S
     column = wide[:, 0]
     column.flags.writeable = False
-    assert saw.rank(np.array(Y), column) == REFERENCE
+    assert pr.rank(np.array(Y), column) == REFERENCE
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda r: saw.aucpr(r, "average"), ("estimator", "Did you mean 'average_precision'")),
-        (lambda r: saw.aucpr(r, recall=(0.5, 0.2)), ("recall", "low < high")),
-        (lambda r: saw.aucpr(r, recall=0.5), ("recall", "pair")),
+        (lambda r: pr.aucpr(r, "average"), ("estimator", "Did you mean 'average_precision'")),
+        (lambda r: pr.aucpr(r, recall=(0.5, 0.2)), ("recall", "low < high")),
+        (lambda r: pr.aucpr(r, recall=0.5), ("recall", "pair")),
         (lambda r: r.coarsen(0), ("max_rows", "at least 1")),
         (lambda r: r.coarsen(2.5), ("max_rows", "whole number")),
         (lambda r: r.at_prevalence("x"), ("prevalence", "number")),
         (lambda r: r.at_prevalence(1e-120), ("prevalence", "at least")),
-        (lambda r: saw.minimum_average_precision(-1, 2), ("n_pos", "not negative")),
-        (lambda r: saw.random_average_precision(0.5, 0.5), ("above 1",)),
-        (lambda r: saw.auroc(r, (0, 2)), ("false_positive_rate",)),
-        (lambda r: saw.minimum_pr_curve(0), ("prevalence", "strictly")),
-        (lambda r: saw.pr_curve(r).thin(0), ("tolerance", "strictly")),
+        (lambda r: pr.minimum_average_precision(-1, 2), ("n_pos", "not negative")),
+        (lambda r: pr.random_average_precision(0.5, 0.5), ("above 1",)),
+        (lambda r: pr.auroc(r, (0, 2)), ("false_positive_rate",)),
+        (lambda r: pr.minimum_pr_curve(0), ("prevalence", "strictly")),
+        (lambda r: pr.pr_curve(r).thin(0), ("tolerance", "strictly")),
     ],
 )
 def test_other_arguments_are_named(call, words):

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sawtooth.example import Example, example_path, load_example
+from precall.example import Example, example_path, load_example
 
 MAKER = Path(__file__).parents[2] / "scripts" / "make_example.py"
 

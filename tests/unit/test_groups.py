@@ -8,15 +8,15 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate import grouping, pooling
-from sawtooth.aggregate.groups import rank_classes, rank_groups
-from sawtooth.aggregate.metrics import per_group
-from sawtooth.aggregate.ranking_set import RankingSet
-from sawtooth.exceptions import InputError, UndefinedMetricError
+import precall as pr
+from precall.aggregate import grouping, pooling
+from precall.aggregate.groups import rank_classes, rank_groups
+from precall.aggregate.metrics import per_group
+from precall.aggregate.ranking_set import RankingSet
+from precall.exceptions import InputError, UndefinedMetricError
 from tests import naive_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 # A plain loop over groups does the same additions in another order.
 SAME = 1e-12
@@ -27,7 +27,7 @@ def assert_same_as_loop(y, s, groups, w=None):
     assert rankings.labels.tolist() == sorted(set(np.asarray(groups).tolist()))
     for label, ranking in zip(rankings.labels, rankings, strict=True):
         own = np.asarray(groups) == label
-        alone = saw.rank(y[own], s[own], sample_weight=None if w is None else w[own])
+        alone = pr.rank(y[own], s[own], sample_weight=None if w is None else w[own])
         assert ranking == alone
         if w is not None:
             for kind in ("squares", "rows"):
@@ -60,7 +60,7 @@ def test_many_blocks_and_threads_give_the_same_as_one(monkeypatch):
     y, s, groups = naive_groups.random_groups(rng, 40, 60, 5)
     once = rank_groups(y, s, groups)
     monkeypatch.setattr(grouping, "BLOCK_ROWS", 16)
-    monkeypatch.setattr("sawtooth._counting._THREADING_PAYS", 1)
+    monkeypatch.setattr("precall._counting._THREADING_PAYS", 1)
     again = rank_groups(y, s, groups)
     assert all(a == b for a, b in zip(once, again, strict=True))
     for metric in ("aucpr", "aucnpr", "auroc", "ndcg", "reciprocal_rank"):
@@ -94,8 +94,8 @@ def test_labels_of_any_kind(groups, labels):
     first, second = (rankings[0], rankings[1])
     if rankings.labels.tolist()[0] == (groups if isinstance(groups, list) else groups.tolist())[0]:
         first, second = second, first
-    assert first == saw.rank([1, 0], [3, 1])
-    assert second == saw.rank([1, 0, 1], [5, 4, 2])
+    assert first == pr.rank([1, 0], [3, 1])
+    assert second == pr.rank([1, 0, 1], [5, 4, 2])
 
 
 def test_columns_of_other_libraries():
@@ -117,7 +117,7 @@ def test_more_groups_than_sixteen_bits_hold():
     )
     for label in (0, 12_345, 69_999):
         own = groups == label
-        assert rankings.of(label) == saw.rank(y[own], s[own])
+        assert rankings.of(label) == pr.rank(y[own], s[own])
 
 
 def test_rows_of_weight_zero_are_left_out_and_their_group_stays():
@@ -212,7 +212,7 @@ def test_a_set_can_be_looked_at_from_all_sides():
         rankings.of("c")
     with pytest.raises(ValueError, match="read-only"):
         rankings.threshold[0] = 1
-    assert [saw.Ranking.from_dict(r) for r in rankings.to_dict()["rankings"]] == list(rankings)
+    assert [pr.Ranking.from_dict(r) for r in rankings.to_dict()["rankings"]] == list(rankings)
     again = RankingSet.from_rankings(rankings, labels=rankings.labels)
     assert list(again) == list(rankings)
     picked = rankings.select([1, 0])
@@ -221,7 +221,7 @@ def test_a_set_can_be_looked_at_from_all_sides():
 
 
 def test_from_rankings_mixes_weighted_and_plain():
-    plain, weighted = saw.rank([1, 0], [2, 1]), saw.rank([1, 0], [2, 1], sample_weight=[2.0, 3.0])
+    plain, weighted = pr.rank([1, 0], [2, 1]), pr.rank([1, 0], [2, 1], sample_weight=[2.0, 3.0])
     both = RankingSet.from_rankings({"p": plain, "w": weighted})
     assert both.weighted
     assert per_group(both, "aucpr").values.tolist() == [1.0, 1.0]
@@ -244,7 +244,7 @@ def test_from_rankings_mixes_weighted_and_plain():
 
 
 @pytest.mark.parametrize("recall", [(0.0, 1.0), (0.2, 0.7)])
-@pytest.mark.parametrize("estimator", [name for name in saw.ESTIMATORS if name != "binormal"])
+@pytest.mark.parametrize("estimator", [name for name in pr.ESTIMATORS if name != "binormal"])
 @pytest.mark.parametrize("weights", [None, "whole", "real"])
 def test_areas_equal_a_plain_loop(estimator, recall, weights):
     rng = np.random.default_rng(21)
@@ -256,7 +256,7 @@ def test_areas_equal_a_plain_loop(estimator, recall, weights):
             "real": rng.random(y.size) + 0.1,
         }[weights]
         rankings = rank_groups(y, s, groups, w)
-        for metric, alone in (("aucpr", saw.aucpr), ("aucnpr", saw.aucnpr)):
+        for metric, alone in (("aucpr", pr.aucpr), ("aucnpr", pr.aucnpr)):
             found = per_group(rankings, metric, estimator=estimator, recall=recall).values
             for value, ranking in zip(found, rankings, strict=True):
                 if not ranking.n_pos or (metric == "aucnpr" and not ranking.n_neg):
@@ -383,7 +383,7 @@ def test_classes_equal_one_ranking_against_the_rest():
         rankings = rank_classes(y, scores, sample_weight=weights)
         assert rankings.labels.tolist() == ["ant", "bee", "cat"]
         for column, (label, ranking) in enumerate(zip(rankings.labels, rankings, strict=True)):
-            assert ranking == saw.rank(y == label, scores[:, column], sample_weight=weights)
+            assert ranking == pr.rank(y == label, scores[:, column], sample_weight=weights)
 
 
 def test_multi_label_and_named_classes():
@@ -391,7 +391,7 @@ def test_multi_label_and_named_classes():
     scores = np.array([[3, 2, 1], [1, 3, 2], [2, 1, 3]])
     assert rank_classes(y, scores).n_pos.tolist() == [2, 1, 2]
     named = rank_classes(y, scores, classes=["x", "y", "z"])
-    assert named.of("y") == saw.rank(y[:, 1], scores[:, 1])
+    assert named.of("y") == pr.rank(y[:, 1], scores[:, 1])
     rare = rank_classes([2, 0, 2], scores, classes=[0, 1, 2])
     assert rare.n_pos.tolist() == [1, 0, 2]
 
@@ -403,11 +403,11 @@ def test_averages_over_classes_equal_scikit_learn():
     scores = np.round(rng.normal(size=(200, 4)) + y, 1)
     rankings = rank_classes(y, scores)
     for how, average in (("mean", "macro"), ("pooled", "micro"), ("weighted", "weighted")):
-        ours = saw.aggregate(rankings, "aucpr", how=how).estimate
+        ours = pr.aggregate(rankings, "aucpr", how=how).estimate
         assert ours == pytest.approx(
             metrics.average_precision_score(y, scores, average=average), abs=SAME
         )
-        ours = saw.aggregate(rankings, "auroc", how=how).estimate
+        ours = pr.aggregate(rankings, "auroc", how=how).estimate
         assert ours == pytest.approx(metrics.roc_auc_score(y, scores, average=average), abs=SAME)
 
 
@@ -451,7 +451,7 @@ def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
     w = rng.integers(0, 5, y.size) / 4 if weighted else None
     rankings = rank_groups(y, s, groups, w)
     pooled = rankings.pooled
-    assert pooled.ranking == saw.rank(y, s, sample_weight=w)
+    assert pooled.ranking == pr.rank(y, s, sample_weight=w)
     assert len(pooled.coarse) <= 8
     np.testing.assert_allclose(pooled.positives.sum(axis=0), pooled.coarse.positives, rtol=1e-12)
     negatives = pooled.negatives.sum(axis=0)
@@ -465,7 +465,7 @@ def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
 
 def test_kruskal_wallis_equals_scipy():
     stats = pytest.importorskip("scipy.stats")
-    from sawtooth.aggregate.pooling import kruskal_wallis
+    from precall.aggregate.pooling import kruskal_wallis
 
     rng = np.random.default_rng(42)
     for _ in range(20):
@@ -487,7 +487,7 @@ def test_pooling_can_be_asked_for_and_refused():
 def test_concordance_within_and_between_groups_is_counted_pair_by_pair():
     rng = np.random.default_rng(43)
     y, s, groups = naive_groups.random_groups(rng, 5, 20, 3)
-    verdict = saw.aggregate(rank_groups(y, s, groups)).comparability
+    verdict = pr.aggregate(rank_groups(y, s, groups)).comparability
     won = {True: [], False: []}
     for i, j in combinations(range(y.size), 2):
         if y[i] != y[j]:

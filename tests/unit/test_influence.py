@@ -5,17 +5,17 @@ import warnings
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import DirectionWarning, InputError
-from sawtooth.inference.functionals import Metric
-from sawtooth.inference.influence import SMOOTH_ESTIMATORS, gradient, linearise
-from sawtooth.inference.units import locate, row_values
-from sawtooth.ranking import Cells
-from sawtooth.simulate import Bibeta, Binormal, rank_batch
+import precall as pr
+from precall.exceptions import DirectionWarning, InputError
+from precall.inference.functionals import Metric
+from precall.inference.influence import SMOOTH_ESTIMATORS, gradient, linearise
+from precall.inference.units import locate, row_values
+from precall.ranking import Cells
+from precall.simulate import Bibeta, Binormal, rank_batch
 from tests import naive_inference
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 METRICS = [
     *(Metric(estimator=name) for name in SMOOTH_ESTIMATORS if name != "leave_one_out"),
@@ -33,7 +33,7 @@ METRICS = [
 
 
 def centred_row_values(metric, y, s, w):
-    ranking = saw.rank(y, s, sample_weight=w)
+    ranking = pr.rank(y, s, sample_weight=w)
     values = gradient(metric.of(ranking), ranking.cells)
     rows = row_values(locate(ranking.threshold, np.asarray(s)), np.asarray(y) == 1, values)
     for label in (0, 1):
@@ -61,13 +61,13 @@ def test_gradient_is_the_derivative_of_the_value(metric):
         y = np.arange(40) < 15
         s = np.round(rng.normal(size=40) + y, decimals)
         w = rng.uniform(0.5, 1.5, 40)
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         functional = metric.of(ranking)
 
         def value(y_true, y_score, weights, functional=functional):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DirectionWarning)
-                moved = saw.rank(y_true, y_score, sample_weight=weights)
+                moved = pr.rank(y_true, y_score, sample_weight=weights)
             return functional.value(moved.cells)
 
         expected = naive_inference.derivatives(value, y, s, w)
@@ -86,7 +86,7 @@ def test_many_rankings_at_once_are_many_single_ones():
     for metric in METRICS:
         if metric.name in ("f_beta", "aucnpr"):
             continue
-        functional = metric.of(saw.rank([1, 0], [1, 0]))
+        functional = metric.of(pr.rank([1, 0], [1, 0]))
         together = linearise(functional, cells)
         for row in range(5):
             # Alone, rows without positives are no rows: they join the gap before the next one.
@@ -118,17 +118,15 @@ def test_jackknife_tends_to_the_influence_value():
     It also moves the prevalence: by the slope over the size of its class.
     """
     y, s = Binormal().sample(10, 30, rng=7)
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     slope = float(linearise(Metric().of(ranking), ranking.cells).slope)
     class_size = np.where(y == 1, 10, 30)
     expected = centred_row_values(Metric(), y, s, None) * class_size + np.where(y, slope, -slope)
     errors = []
     for copies in (10, 100):
         whole = np.full(y.size, float(copies))
-        area = saw.aucpr(saw.rank(y, s, sample_weight=whole))
-        lost = [
-            area - saw.aucpr(saw.rank(y, s, sample_weight=whole - row)) for row in np.eye(y.size)
-        ]
+        area = pr.aucpr(pr.rank(y, s, sample_weight=whole))
+        lost = [area - pr.aucpr(pr.rank(y, s, sample_weight=whole - row)) for row in np.eye(y.size)]
         errors.append(np.abs(np.array(lost) * class_size * copies - expected).max())
     # The rest is of order 1/k.
     assert errors[1] < 0.11 * errors[0]
@@ -154,8 +152,8 @@ def test_variance_is_that_of_repeated_samples(scenario, prevalence):
 
 def test_prevalence_slope_is_what_a_change_of_prevalence_does():
     y, s = Bibeta().sample(300, 2700, rng=5)
-    ranking = saw.rank(y, s)
-    for metric, value in ((Metric(), saw.aucpr), (Metric(name="auprg"), saw.auprg)):
+    ranking = pr.rank(y, s)
+    for metric, value in ((Metric(), pr.aucpr), (Metric(name="auprg"), pr.auprg)):
         slope = float(linearise(metric.of(ranking), ranking.cells).slope)
         odds = np.log(0.1 / 0.9)
         moved = [
@@ -168,7 +166,7 @@ def test_prevalence_slope_is_what_a_change_of_prevalence_does():
 
 
 def test_no_influence_values_where_there_are_none():
-    ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
     for metric in (
         Metric(estimator="interpolated_median"),
         Metric(name="recall_at_precision", precision=0.5),

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import scipy.stats
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from sawtooth.inference.influence import SMOOTH_ESTIMATORS
-from sawtooth.inference.intervals import MetricInterval, metric_interval
-from sawtooth.inference.methods import METHODS
-from sawtooth.simulate import Bibeta, Binormal
+import precall as pr
+from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.inference.influence import SMOOTH_ESTIMATORS
+from precall.inference.intervals import MetricInterval, metric_interval
+from precall.inference.methods import METHODS
+from precall.simulate import Bibeta, Binormal
 from tests import naive_inference
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 OPTIONS = {
     "precision_at_recall": {"recall": 0.5},
@@ -30,7 +30,7 @@ ALL = [(metric, method) for metric, methods in METHODS.items() for method in met
 
 @pytest.fixture(scope="module")
 def ranking():
-    return saw.rank(*Binormal(1.5).sample(40, 160, rng=1))
+    return pr.rank(*Binormal(1.5).sample(40, 160, rng=1))
 
 
 def interval_of(ranking, metric, method, **changes):
@@ -39,7 +39,7 @@ def interval_of(ranking, metric, method, **changes):
 
 
 def test_names_of_the_contract():
-    assert list(saw.INTERVALS) == [
+    assert list(pr.INTERVALS) == [
         "binomial",
         "logit",
         "influence",
@@ -56,21 +56,21 @@ def test_influence_limits_as_the_recipe_says(method, prevalence):
     rng = np.random.default_rng(2)
     for _ in range(30):
         y, s, _ = random_data(rng)
-        got = saw.aucpr_interval(saw.rank(y, s), method=method, prevalence=prevalence)
+        got = pr.aucpr_interval(pr.rank(y, s), method=method, prevalence=prevalence)
         expected = naive_inference.influence_limits(y, s, method=method, prevalence=prevalence)
         np.testing.assert_allclose(tuple(got), expected, rtol=1e-9)
 
 
 def test_binomial_and_logit_by_hand():
-    ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
     estimate = Fraction(5, 6)
     z = scipy.stats.norm.ppf(0.95)
     half = z * math.sqrt(estimate * (1 - estimate) / 2)
-    got = saw.aucpr_interval(ranking, method="binomial", confidence_level=0.9)
+    got = pr.aucpr_interval(ranking, method="binomial", confidence_level=0.9)
     assert got.estimate == pytest.approx(5 / 6)
     assert got.low == pytest.approx(5 / 6 - half)
     assert got.high == 1.0
-    got = saw.aucpr_interval(ranking, method="logit", confidence_level=0.9)
+    got = pr.aucpr_interval(ranking, method="logit", confidence_level=0.9)
     odds = [5 * math.exp(sign * z / math.sqrt(2 * 5 / 36)) for sign in (-1, 1)]
     np.testing.assert_allclose(tuple(got), [o / (1 + o) for o in odds])
 
@@ -81,7 +81,7 @@ def test_delong_against_pairs():
         y, s, _ = random_data(rng)
         if not 1 < sum(y) < len(y) - 1:
             continue
-        got = saw.auroc_interval(saw.rank(y, s), method="delong")
+        got = pr.auroc_interval(pr.rank(y, s), method="delong")
         error = math.sqrt(naive_inference.delong(y, [s])[0, 0])
         assert got.standard_error == pytest.approx(error, abs=1e-12)
         if 0 < got.estimate < 1:
@@ -91,7 +91,7 @@ def test_delong_against_pairs():
 def test_beta_limits_of_auroc():
     """Clopper and Pearson's limits for a share of as many trials as DeLong's variance is worth."""
     y, s = Binormal().sample(30, 50, rng=3)
-    got = saw.auroc_interval(saw.rank(y, s), method="beta")
+    got = pr.auroc_interval(pr.rank(y, s), method="beta")
     t, k = got.estimate, 30
     variance = (k * naive_inference.delong(y, [s])[0, 0] + 3 * t * (1 - t) / k) / (k + 3)
     trials = t * (1 - t) / variance
@@ -102,13 +102,13 @@ def test_beta_limits_of_auroc():
 
 def test_auroc_of_one_has_an_exact_limit():
     for method in ("logit", "delong"):
-        got = saw.auroc_interval(saw.rank([1] * 8 + [0] * 5, range(13, 0, -1)), method=method)
+        got = pr.auroc_interval(pr.rank([1] * 8 + [0] * 5, range(13, 0, -1)), method=method)
         assert (got.low, got.high) == (pytest.approx(0.05 ** (1 / 5)), 1.0)
 
 
 def test_bootstrap_t_and_bca_against_scipy_in_spirit():
     """BCa of a mean-like metric: F-beta at beta=inf is recall, a mean of 0 and 1."""
-    ranking = saw.rank(*Binormal().sample(60, 60, rng=4))
+    ranking = pr.rank(*Binormal().sample(60, 60, rng=4))
     got = metric_interval(
         ranking,
         metric="f_beta",
@@ -133,7 +133,7 @@ def test_bootstrap_t_and_bca_against_scipy_in_spirit():
 def test_every_interval_holds_its_estimate_and_gives_other_levels(ranking, metric, method):
     got = interval_of(ranking, metric, method)
     assert isinstance(got, MetricInterval)
-    assert isinstance(got, saw.Interval)
+    assert isinstance(got, pr.Interval)
     assert (got.metric, got.method, got.confidence_level) == (metric, method, 0.95)
     assert got.low < got.estimate < got.high
     assert got.standard_error > 0
@@ -152,7 +152,7 @@ def test_every_interval_holds_its_estimate_and_gives_other_levels(ranking, metri
 @pytest.mark.parametrize("kind", ["perfect", "worst"])
 def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
     y = [1] * 12 + [0] * 30 if kind == "perfect" else [0] * 30 + [1] * 12
-    ranking = saw.rank(y, np.linspace(1, 0, 42))
+    ranking = pr.rank(y, np.linspace(1, 0, 42))
     got = interval_of(ranking, metric, method)
     assert np.isfinite([got.low, got.high, got.estimate]).all()
     assert got.low <= got.high
@@ -165,38 +165,38 @@ def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
         assert got.low == 0.0
 
 
-@pytest.mark.parametrize("method", saw.INTERVALS)
+@pytest.mark.parametrize("method", pr.INTERVALS)
 def test_one_row_of_a_class_is_enough(method):
     for y in ([1, 0], [0, 1], [1, 0, 0, 0], [0, 1, 1, 1]):
-        got = saw.aucpr_interval(saw.rank(y, range(len(y), 0, -1)), method=method, rng=0)
+        got = pr.aucpr_interval(pr.rank(y, range(len(y), 0, -1)), method=method, rng=0)
         assert 0 <= got.low <= got.estimate <= got.high <= 1
 
 
 def test_an_empty_class_raises():
     for y in ([1, 1], [0, 0]):
         with pytest.raises(UndefinedMetricError, match="has no interval"):
-            saw.aucpr_interval(saw.rank(y, [1, 2]))
+            pr.aucpr_interval(pr.rank(y, [1, 2]))
 
 
-@pytest.mark.parametrize("estimator", saw.ESTIMATORS)
+@pytest.mark.parametrize("estimator", pr.ESTIMATORS)
 def test_estimators_have_the_methods_that_are_defined_for_them(ranking, estimator):
     for method in ("binomial", "logit"):
-        assert saw.aucpr_interval(ranking, estimator=estimator, method=method).width > 0
+        assert pr.aucpr_interval(ranking, estimator=estimator, method=method).width > 0
     smooth = estimator in SMOOTH_ESTIMATORS
     for method in ("guarded", "influence", "bootstrap_t", "bootstrap_bca"):
         if smooth:
-            got = saw.aucpr_interval(
+            got = pr.aucpr_interval(
                 ranking, estimator=estimator, method=method, rng=0, n_resamples=200
             )
             assert got.low < got.estimate < got.high
         else:
             with pytest.raises(InputError, match="bootstrap_percentile"):
-                saw.aucpr_interval(ranking, estimator=estimator, method=method)
+                pr.aucpr_interval(ranking, estimator=estimator, method=method)
     if estimator == "binormal":
         with pytest.raises(InputError, match="use method='logit'"):
-            saw.aucpr_interval(ranking, estimator=estimator, method="bootstrap_percentile")
+            pr.aucpr_interval(ranking, estimator=estimator, method="bootstrap_percentile")
     else:
-        got = saw.aucpr_interval(
+        got = pr.aucpr_interval(
             ranking, estimator=estimator, method="bootstrap_percentile", rng=0, n_resamples=200
         )
         assert got.width > 0
@@ -204,28 +204,28 @@ def test_estimators_have_the_methods_that_are_defined_for_them(ranking, estimato
 
 def test_aucnpr_interval_is_the_aucpr_interval_on_another_scale(ranking):
     for method in ("guarded", "logit", "bootstrap_percentile"):
-        area = saw.aucpr_interval(ranking, method=method, rng=0)
+        area = pr.aucpr_interval(ranking, method=method, rng=0)
         normalised = metric_interval(ranking, metric="aucnpr", method=method, rng=0)
-        floor = saw.minimum_average_precision(40, 160)
+        floor = pr.minimum_average_precision(40, 160)
         for ours, theirs in zip(normalised, area, strict=True):
             assert ours == pytest.approx((theirs - floor) / (1 - floor), abs=1e-12)
 
 
 def test_a_recall_range_scales_with_its_length(ranking):
-    got = saw.aucpr_interval(ranking, recall=(0.5, 1.0))
-    assert got.estimate == saw.aucpr(ranking, recall=(0.5, 1.0))
+    got = pr.aucpr_interval(ranking, recall=(0.5, 1.0))
+    assert got.estimate == pr.aucpr(ranking, recall=(0.5, 1.0))
     assert 0 <= got.low < got.high <= 0.5
 
 
 def test_another_prevalence(ranking):
     """Known prevalence: the interval is that of the reweighted ranking, with its Kish sizes."""
     for method in ("guarded", "bootstrap_percentile"):
-        got = saw.aucpr_interval(ranking, at_prevalence=0.02, method=method, rng=0)
-        assert got.estimate == pytest.approx(saw.aucpr(ranking.at_prevalence(0.02)))
-    same = saw.aucpr_interval(ranking, at_prevalence=ranking.prevalence)
-    np.testing.assert_allclose(tuple(same), tuple(saw.aucpr_interval(ranking)), rtol=1e-9)
+        got = pr.aucpr_interval(ranking, at_prevalence=0.02, method=method, rng=0)
+        assert got.estimate == pytest.approx(pr.aucpr(ranking.at_prevalence(0.02)))
+    same = pr.aucpr_interval(ranking, at_prevalence=ranking.prevalence)
+    np.testing.assert_allclose(tuple(same), tuple(pr.aucpr_interval(ranking)), rtol=1e-9)
     with pytest.raises(InputError, match="known prevalence"):
-        saw.aucpr_interval(ranking, at_prevalence=0.02, prevalence="random")
+        pr.aucpr_interval(ranking, at_prevalence=0.02, prevalence="random")
 
 
 def test_random_prevalence_is_wider_for_what_depends_on_it(ranking):
@@ -242,7 +242,7 @@ def test_random_prevalence_is_wider_for_what_depends_on_it(ranking):
 
 def test_equal_weights_change_nothing():
     y, s = Binormal().sample(30, 120, rng=6)
-    plain, doubled = saw.rank(y, s), saw.rank(y, s, sample_weight=np.full(150, 2.5))
+    plain, doubled = pr.rank(y, s), pr.rank(y, s, sample_weight=np.full(150, 2.5))
     for metric in ("aucpr", "auroc", "auprg"):
         for method in METHODS[metric]:
             if method.startswith("bootstrap"):
@@ -257,13 +257,13 @@ def test_equal_weights_change_nothing():
 def test_unequal_weights_widen():
     y, s = Binormal().sample(50, 200, rng=6)
     w = np.random.default_rng(6).exponential(size=250)
-    plain = saw.aucpr_interval(saw.rank(y, s))
-    weighted = saw.aucpr_interval(saw.rank(y, s, sample_weight=w))
+    plain = pr.aucpr_interval(pr.rank(y, s))
+    weighted = pr.aucpr_interval(pr.rank(y, s, sample_weight=w))
     assert weighted.standard_error > 1.1 * plain.standard_error
 
 
 def test_precision_at_recall_and_recall_at_precision_are_points_of_the_curve(ranking):
-    curve = saw.pr_curve(ranking)
+    curve = pr.pr_curve(ranking)
     for recall in (0.1, 0.5, 0.775, 1.0):
         got = metric_interval(ranking, metric="precision_at_recall", recall=recall)
         assert got.estimate == pytest.approx(float(curve.at(recall)))
@@ -301,16 +301,16 @@ def test_f_beta_is_that_of_the_confusion_matrix(ranking):
 
 
 def test_crossval_by_hand():
-    folds = [saw.rank([1, 1, 0, 0], s) for s in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])]
+    folds = [pr.rank([1, 1, 0, 0], s) for s in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])]
     values = [1.0, 5 / 6, 0.75]
-    got = saw.crossval_interval(folds, confidence_level=0.5)
+    got = pr.crossval_interval(folds, confidence_level=0.5)
     mean, error = np.mean(values), np.std(values, ddof=1) / math.sqrt(3)
     t = scipy.stats.t.ppf(0.75, 2)
     np.testing.assert_allclose(tuple(got), [mean - t * error, mean + t * error])
     assert got.method == "crossval"
     assert got.at_level(0.99).high == 1.0
     with pytest.raises(InputError, match="at least two"):
-        saw.crossval_interval(folds[:1])
+        pr.crossval_interval(folds[:1])
 
 
 def test_what_is_wrong_is_said(ranking):
@@ -325,7 +325,7 @@ def test_what_is_wrong_is_said(ranking):
     ]
     for options, message in cases:
         with pytest.raises(InputError, match=message):
-            saw.aucpr_interval(ranking, **options)
+            pr.aucpr_interval(ranking, **options)
     cases = [
         ({"metric": "accuracy"}, "metric must be one of"),
         ({"metric": "precision_at_recall"}, "needs recall="),
@@ -341,15 +341,15 @@ def test_what_is_wrong_is_said(ranking):
 
 
 def test_gain_area_of_too_few_positives_warns():
-    ranking = saw.rank(*Binormal().sample(9, 991, rng=2))
+    ranking = pr.rank(*Binormal().sample(9, 991, rng=2))
     with pytest.warns(ReliabilityWarning, match="gain area"):
         metric_interval(ranking, metric="auprg")
 
 
 def test_clusters_of_one_row_each_are_rows():
     y, s = Bibeta().sample(60, 240, rng=8)
-    alone = saw.cluster_interval(y, s, np.arange(300), method="influence")
-    plain = saw.aucpr_interval(saw.rank(y, s), method="influence")
+    alone = pr.cluster_interval(y, s, np.arange(300), method="influence")
+    plain = pr.aucpr_interval(pr.rank(y, s), method="influence")
     # 300/299 here, 240/239 of the negatives there.
     assert alone.standard_error == pytest.approx(plain.standard_error, rel=0.01)
     assert alone.estimate == plain.estimate
@@ -358,12 +358,12 @@ def test_clusters_of_one_row_each_are_rows():
 @pytest.mark.parametrize("method", ["guarded", "influence", "bootstrap_percentile"])
 def test_repeated_rows_teach_nothing(method):
     y, s = Bibeta().sample(40, 160, rng=9)
-    plain = saw.aucpr_interval(saw.rank(y, s), method=method, rng=0, n_resamples=4000)
+    plain = pr.aucpr_interval(pr.rank(y, s), method=method, rng=0, n_resamples=4000)
     y3, s3 = np.repeat(y, 3), np.repeat(s, 3)
-    thrice = saw.cluster_interval(
+    thrice = pr.cluster_interval(
         y3, s3, np.repeat(np.arange(200), 3), method=method, rng=0, n_resamples=4000
     )
-    naive = saw.aucpr_interval(saw.rank(y3, s3), method=method, rng=0, n_resamples=4000)
+    naive = pr.aucpr_interval(pr.rank(y3, s3), method=method, rng=0, n_resamples=4000)
     # 4,000 replicates know a standard error to 1.1 %; three of them for each of two.
     assert thrice.standard_error == pytest.approx(plain.standard_error, rel=0.05)
     assert naive.standard_error < 0.65 * plain.standard_error
@@ -373,8 +373,8 @@ def test_rows_that_only_share_a_name_lose_little():
     """Clusters made at random: the variance is that of the rows, up to what chance does."""
     y, s = Binormal(1.5).sample(80, 720, rng=11)
     shared = np.random.default_rng(12).integers(0, 200, size=800)
-    plain = saw.aucpr_interval(saw.rank(y, s), method="influence", prevalence="random")
-    named = saw.cluster_interval(y, s, shared, method="influence", prevalence="random")
+    plain = pr.aucpr_interval(pr.rank(y, s), method="influence", prevalence="random")
+    named = pr.cluster_interval(y, s, shared, method="influence", prevalence="random")
     assert named.standard_error == pytest.approx(plain.standard_error, rel=0.2)
 
 
@@ -382,11 +382,11 @@ def test_cluster_names_may_be_strings_and_are_checked():
     y, s = Binormal().sample(20, 60, rng=10)
     names = np.array([f"patient {i % 17}" for i in range(80)])
     numbers = np.arange(80) % 17
-    a, b = (saw.cluster_interval(y, s, c) for c in (names, numbers))
+    a, b = (pr.cluster_interval(y, s, c) for c in (names, numbers))
     assert (a.low, a.high) == (pytest.approx(b.low), pytest.approx(b.high))
     with pytest.raises(InputError, match="at least two clusters"):
-        saw.cluster_interval(y, s, np.zeros(80))
+        pr.cluster_interval(y, s, np.zeros(80))
     with pytest.raises(InputError, match="rows"):
-        saw.cluster_interval(y, s, np.zeros(79))
+        pr.cluster_interval(y, s, np.zeros(79))
     with pytest.raises(InputError, match="method must be one of"):
-        saw.cluster_interval(y, s, names, method="logit")
+        pr.cluster_interval(y, s, names, method="logit")

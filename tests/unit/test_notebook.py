@@ -5,24 +5,24 @@ import re
 import numpy as np
 import pytest
 
-import sawtooth as saw
+import precall as pr
 
-EXAMPLE = saw.load_example()
-RANKING = saw.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
+EXAMPLE = pr.load_example()
+RANKING = pr.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
 
 
 @pytest.mark.parametrize(
     ("result", "words"),
     [
         (RANKING, ("Ranking", "0.0195", "78")),
-        (saw.aucpr_interval(RANKING), ("MetricInterval", "guarded", "0.6291")),
-        (saw.pr_curve(RANKING), ("Curve", "<svg", "recall")),
-        (saw.pr_band(RANKING, rng=0), ("Band", "<polygon", "fiducial")),
-        (saw.compare(EXAMPLE.label, EXAMPLE.scores), ("Comparison", "scorecard", "0.4105")),
-        (saw.operating_point(RANKING, min_precision=0.5), ("OperatingPoint", "0.5")),
-        (saw.confusion(RANKING, 0.5), ("Confusion", "precision")),
-        (saw.best_threshold(RANKING), ("BestThreshold", "threshold")),
-        (saw.conventions(RANKING), ("Conventions", "scikit-learn")),
+        (pr.aucpr_interval(RANKING), ("MetricInterval", "guarded", "0.6291")),
+        (pr.pr_curve(RANKING), ("Curve", "<svg", "recall")),
+        (pr.pr_band(RANKING, rng=0), ("Band", "<polygon", "fiducial")),
+        (pr.compare(EXAMPLE.label, EXAMPLE.scores), ("Comparison", "scorecard", "0.4105")),
+        (pr.operating_point(RANKING, min_precision=0.5), ("OperatingPoint", "0.5")),
+        (pr.confusion(RANKING, 0.5), ("Confusion", "precision")),
+        (pr.best_threshold(RANKING), ("BestThreshold", "threshold")),
+        (pr.conventions(RANKING), ("Conventions", "scikit-learn")),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -37,7 +37,7 @@ def test_results_have_a_table(result, words):
 
 def test_names_are_escaped():
     hostile = "</td><script>alert(1)</script>"
-    html = saw.compare(
+    html = pr.compare(
         EXAMPLE.label,
         {hostile: EXAMPLE.scores["scorecard"], "b": EXAMPLE.scores["gradient_boosting"]},
     )._repr_html_()
@@ -46,7 +46,7 @@ def test_names_are_escaped():
 
 
 def test_the_drawing_has_the_points_of_the_thinned_curve():
-    curve = saw.pr_curve(RANKING)
+    curve = pr.pr_curve(RANKING)
     lines = re.findall(
         r"<polyline points='([^']*)' fill='none' stroke='#0072B2'", curve._repr_html_()
     )

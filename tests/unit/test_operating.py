@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from sawtooth.points.certificates import (
+import precall as pr
+from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.points.certificates import (
     binomial_tail,
     first_rank,
     passing_run,
@@ -17,15 +17,15 @@ from sawtooth.points.certificates import (
     smallest_rank,
     uniform_share,
 )
-from sawtooth.points.operating import operating_point
+from precall.points.operating import operating_point
 from tests import naive_points
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 def separated(n_pos, n_neg):
     """A perfect ranking."""
-    return saw.rank([1] * n_pos + [0] * n_neg, np.arange(n_pos + n_neg, 0, -1))
+    return pr.rank([1] * n_pos + [0] * n_neg, np.arange(n_pos + n_neg, 0, -1))
 
 
 def normal(seed=0, rows=3000, prevalence=0.2, shift=2.0, decimals=None):
@@ -105,7 +105,7 @@ class TestPrecision:
                 s[~y] += np.where(np.isin(s[~y], s[y]), 0.0, rng.uniform(0, 0.04, (~y).sum()))
             rank = first_rank(0.6, 0.2, 80)
             expected = naive_points.certified_threshold(y, s, 0.6, 0.2, rank)
-            point = operating_point(saw.rank(y, s), min_precision=0.6, confidence_level=0.8)
+            point = operating_point(pr.rank(y, s), min_precision=0.6, confidence_level=0.8)
             assert point.threshold == expected
             assert point.certified == (expected is not None)
             found += point.certified
@@ -117,12 +117,12 @@ class TestPrecision:
         # Rank 7 is inside the tie at score 5, whose upper edge (6 positives of 6) passes.
         y = [1] * 6 + [1, 1, 0, 0] + [0] * 10
         s = [11, 10, 9, 8, 7, 6, 5, 5, 5, 5, *range(4, -6, -1)]
-        point = operating_point(saw.rank(y, s), min_precision=0.6, confidence_level=0.8)
+        point = operating_point(pr.rank(y, s), min_precision=0.6, confidence_level=0.8)
         assert point.threshold == naive_points.certified_threshold(y, s, 0.6, 0.2, 7) == 5
 
     def test_what_is_observed_there(self):
         y, s = normal()
-        point = operating_point(saw.rank(y, s), min_precision=0.8)
+        point = operating_point(pr.rank(y, s), min_precision=0.8)
         chosen = s >= point.threshold
         assert point.precision.estimate == pytest.approx(y[chosen].mean(), rel=1e-12)
         assert point.recall.estimate == pytest.approx(chosen[y].mean(), rel=1e-12)
@@ -136,7 +136,7 @@ class TestPrecision:
 
     def test_more_confidence_or_precision_never_gives_more_recall(self):
         y, s = normal(seed=3)
-        ranking = saw.rank(y, s)
+        ranking = pr.rank(y, s)
         levels = [
             operating_point(ranking, min_precision=0.7, confidence_level=c)
             for c in (0.5, 0.9, 0.99)
@@ -148,8 +148,8 @@ class TestPrecision:
 
     def test_order_is_all_that_matters(self):
         y, s = normal(seed=4, decimals=1)
-        plain = operating_point(saw.rank(y, s), min_precision=0.7)
-        moved = operating_point(saw.rank(y[::-1], np.exp(s[::-1])), min_precision=0.7)
+        plain = operating_point(pr.rank(y, s), min_precision=0.7)
+        moved = operating_point(pr.rank(y[::-1], np.exp(s[::-1])), min_precision=0.7)
         assert moved.threshold == np.exp(plain.threshold)
         assert moved.recall_bound == plain.recall_bound
 
@@ -171,22 +171,22 @@ class TestNothingCertified:
 
     def test_more_of_the_same_would_be_enough(self):
         y, s = normal(seed=5, rows=120, shift=2.5)
-        small = operating_point(saw.rank(y, s), min_precision=0.9)
+        small = operating_point(pr.rank(y, s), min_precision=0.9)
         assert small.positives_needed is not None
         factor = math.ceil(small.positives_needed / y.sum())
-        more = saw.rank(np.repeat(y, factor), np.repeat(s, factor))
+        more = pr.rank(np.repeat(y, factor), np.repeat(s, factor))
         tails = binomial_tail(more.tp, more.fp, 0.9)
         assert tails.min() <= 0.05
 
     def test_more_of_the_same_would_not_help(self):
         rng = np.random.default_rng(6)
-        point = operating_point(saw.rank(rng.random(500) < 0.1, rng.random(500)), min_precision=0.9)
+        point = operating_point(pr.rank(rng.random(500) < 0.1, rng.random(500)), min_precision=0.9)
         assert point.positives_needed is None
         assert "would not help" in point.message
 
     def test_a_bad_start_blocks_what_comes_after_it(self):
         y = [0] * 30 + [1] * 200 + [0] * 100
-        point = operating_point(saw.rank(y, range(330, 0, -1)), min_precision=0.8)
+        point = operating_point(pr.rank(y, range(330, 0, -1)), min_precision=0.8)
         assert not point.certified
         assert "highest-scoring rows already fail" in point.message
 
@@ -201,7 +201,7 @@ class TestRecall:
     def test_the_rank_among_positives_is_fixed_in_advance(self):
         for seed in range(5):
             y, s = normal(seed=seed)
-            point = operating_point(saw.rank(y, s), min_recall=0.8)
+            point = operating_point(pr.rank(y, s), min_recall=0.8)
             rank = smallest_rank(float(y.sum()), 0.8, 0.05)
             assert point.threshold == np.sort(s[y])[::-1][rank - 1]
             assert point.recall_bound == 0.8
@@ -209,11 +209,11 @@ class TestRecall:
 
     def test_ties_are_selected_whole(self):
         y, s = normal(seed=8, decimals=0)
-        point = operating_point(saw.rank(y, s), min_recall=0.8)
+        point = operating_point(pr.rank(y, s), min_recall=0.8)
         assert point.recall.estimate == (s[y] >= point.threshold).mean()
 
     def test_precision_at_another_prevalence(self):
-        ranking = saw.rank(*normal())
+        ranking = pr.rank(*normal())
         here, there = (operating_point(ranking, min_recall=0.8, prevalence=p) for p in (0.2, 0.02))
         assert here.threshold == there.threshold
         assert here.precision_bound > there.precision_bound
@@ -221,20 +221,20 @@ class TestRecall:
 
 class TestElsewhere:
     def test_bounds_follow_from_recall_and_false_positive_rate(self):
-        ranking = saw.rank(*normal())
+        ranking = pr.rank(*normal())
         point = operating_point(ranking, min_precision=0.5, prevalence=0.05)
         assert point.certified
         assert point.prevalence == 0.05
         assert point.precision_bound >= 0.5
         assert point.joint_confidence_level == 0.95
-        at = saw.rank(*normal()).at_prevalence(0.05)
+        at = pr.rank(*normal()).at_prevalence(0.05)
         observed = at.tp / (at.tp + at.fp)
         row = int(np.flatnonzero(at.threshold == point.threshold)[0])
         assert point.precision.estimate == pytest.approx(observed[row], rel=1e-9)
         assert point.precision_bound < point.precision.low
 
     def test_a_ranking_at_another_prevalence_brings_it_along(self):
-        ranking = saw.rank(*normal(decimals=1))
+        ranking = pr.rank(*normal(decimals=1))
         for target in ({"min_precision": 0.4}, {"min_recall": 0.7}):
             asked = operating_point(ranking, prevalence=0.05, **target)
             moved = operating_point(ranking.at_prevalence(0.05), **target)
@@ -243,7 +243,7 @@ class TestElsewhere:
             assert moved.exact
 
     def test_how_many_would_be_needed(self):
-        point = operating_point(saw.rank(*normal(rows=400)), min_precision=0.9, prevalence=0.05)
+        point = operating_point(pr.rank(*normal(rows=400)), min_precision=0.9, prevalence=0.05)
         assert not point.certified
         assert point.positives_needed > 0
 
@@ -252,7 +252,7 @@ class TestWeights:
     def test_weights_that_differ_are_labelled_approximate(self):
         y, s = normal()
         w = np.random.default_rng(1).uniform(0.5, 1.5, y.size)
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         for target in (
             {"min_precision": 0.7},
             {"min_recall": 0.7},
@@ -262,15 +262,15 @@ class TestWeights:
                 point = operating_point(ranking, **target)
             assert point.certified
             assert not point.exact
-            plain = operating_point(saw.rank(y, s), **target)
+            plain = operating_point(pr.rank(y, s), **target)
             # These weights have little to say: the answer moves by little.
             assert abs(point.recall.estimate - plain.recall.estimate) < 0.1
 
     def test_equal_weights_are_no_weights(self):
         y, s = normal()
-        plain = operating_point(saw.rank(y, s), min_precision=0.7)
+        plain = operating_point(pr.rank(y, s), min_precision=0.7)
         double = operating_point(
-            saw.rank(y, s, sample_weight=np.full(y.size, 2.0)), min_precision=0.7
+            pr.rank(y, s, sample_weight=np.full(y.size, 2.0)), min_precision=0.7
         )
         assert double.threshold == plain.threshold
         assert double.recall_bound == plain.recall_bound
@@ -279,9 +279,9 @@ class TestWeights:
     def test_a_weight_per_class_is_another_prevalence(self):
         y, s = normal()
         w = np.where(y, 1.0, 3.0)
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         by_class = operating_point(ranking, min_precision=0.6)
-        asked = operating_point(saw.rank(y, s), min_precision=0.6, prevalence=ranking.prevalence)
+        asked = operating_point(pr.rank(y, s), min_precision=0.6, prevalence=ranking.prevalence)
         assert by_class.threshold == asked.threshold
         assert by_class.exact
 
@@ -302,4 +302,4 @@ class TestArguments:
     @pytest.mark.parametrize("label", [0, 1])
     def test_one_class_only(self, label):
         with pytest.raises(UndefinedMetricError, match="needs both classes"):
-            operating_point(saw.rank([label, label], [2, 1]), min_recall=0.5)
+            operating_point(pr.rank([label, label], [2, 1]), min_recall=0.5)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-import sawtooth as saw
+import precall as pr
 
 OPTIONAL = (
     "click", "dask", "distributed", "jinja2", "matplotlib", "opendp", "pandas", "plotly", "polars",
@@ -19,25 +19,25 @@ def modules_after(statement: str) -> set[str]:
 
 
 def test_import_pulls_in_no_optional_or_slow_module():
-    loaded = modules_after("import sawtooth")
-    assert "sawtooth.ranking" in loaded
+    loaded = modules_after("import precall")
+    assert "precall.ranking" in loaded
     assert not loaded & set(OPTIONAL)
     assert not loaded & set(SLOW)
 
 
 def test_a_first_answer_needs_numpy_and_scipy_only():
     loaded = modules_after(
-        "import sawtooth as saw\n"
-        "r = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])\n"
-        "[saw.aucpr(r, e) for e in saw.ESTIMATORS]; saw.aucnpr(r); saw.auroc(r); saw.pr_curve(r)"
+        "import precall as pr\n"
+        "r = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])\n"
+        "[pr.aucpr(r, e) for e in pr.ESTIMATORS]; pr.aucnpr(r); pr.auroc(r); pr.pr_curve(r)"
     )
     assert not loaded & set(OPTIONAL)
     assert "scipy.stats" not in loaded
 
 
 def test_every_public_name_exists_and_is_documented():
-    assert saw.__all__ == sorted(saw.__all__)
-    for name in saw.__all__:
-        value = getattr(saw, name)
+    assert pr.__all__ == sorted(pr.__all__)
+    for name in pr.__all__:
+        value = getattr(pr, name)
         if callable(value):
             assert value.__doc__, name

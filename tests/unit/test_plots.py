@@ -4,12 +4,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.display import mpl
-from sawtooth.exceptions import InputError
+import precall as pr
+from precall.display import mpl
+from precall.exceptions import InputError
 
-EXAMPLE = saw.load_example()
-MODELS = {name: saw.rank(EXAMPLE.label, scores) for name, scores in EXAMPLE.scores.items()}
+EXAMPLE = pr.load_example()
+MODELS = {name: pr.rank(EXAMPLE.label, scores) for name, scores in EXAMPLE.scores.items()}
 RANKING = MODELS["gradient_boosting"]
 
 
@@ -24,7 +24,7 @@ def drawn(axes, label):
 
 
 @pytest.mark.parametrize(
-    "make", [saw.pr_curve, saw.roc_curve, saw.hit_curve, saw.lift_curve, saw.gain_curve]
+    "make", [pr.pr_curve, pr.roc_curve, pr.hit_curve, pr.lift_curve, pr.gain_curve]
 )
 def test_a_curve_is_drawn_in_its_own_coordinates(make):
     curve = make(RANKING)
@@ -48,7 +48,7 @@ def test_the_unachievable_region_is_always_there_and_once():
     assert top[:, 1].max() == pytest.approx(pi)
     for name in MODELS:
         line = drawn(axes, name)
-        assert saw.is_achievable(line.get_xdata(), line.get_ydata(), pi).all()
+        assert pr.is_achievable(line.get_xdata(), line.get_ydata(), pi).all()
 
 
 def test_iso_f_contours_have_their_value_and_stay_achievable():
@@ -58,11 +58,11 @@ def test_iso_f_contours_have_their_value_and_stay_achievable():
     for line, value in zip(contours, (0.3, 0.7), strict=True):
         recall, precision = line.get_xdata(), line.get_ydata()
         np.testing.assert_allclose(2 * recall * precision / (recall + precision), value)
-        assert saw.is_achievable(recall, precision, 0.4).all()
+        assert pr.is_achievable(recall, precision, 0.4).all()
 
 
 def test_bands_points_and_log_recall():
-    band = saw.pr_band(RANKING, rng=0)
+    band = pr.pr_band(RANKING, rng=0)
     axes = mpl.plot_pr(
         {"model": RANKING}, bands={"model": band}, points={"chosen": (0.6, 0.5)}, log_recall=True
     )
@@ -80,21 +80,21 @@ def test_models_of_different_prevalence_do_not_share_a_floor():
 
 
 def test_estimators_are_drawn_as_what_they_integrate():
-    ranking = saw.rank([1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1])
-    axes = mpl.plot_estimators(ranking, saw.ESTIMATORS)
-    assert len(axes.patches) == len(saw.ESTIMATORS)
+    ranking = pr.rank([1, 0, 0, 1, 1, 0], [6, 5, 4, 3, 2, 1])
+    axes = mpl.plot_estimators(ranking, pr.ESTIMATORS)
+    assert len(axes.patches) == len(pr.ESTIMATORS)
     for patch in axes.patches:
         name = patch.get_label().split()[0]
         values, edges, _ = patch.get_data()
-        assert np.sum(values * np.diff(edges)) == pytest.approx(saw.aucpr(ranking, name))
+        assert np.sum(values * np.diff(edges)) == pytest.approx(pr.aucpr(ranking, name))
 
 
 def test_prevalence_sweep_and_forest():
     axes = mpl.plot_prevalence(MODELS, [0.01, 0.1, 0.5])
     line = drawn(axes, "scorecard")
-    expected = [saw.aucpr(MODELS["scorecard"].at_prevalence(p)) for p in (0.01, 0.1, 0.5)]
+    expected = [pr.aucpr(MODELS["scorecard"].at_prevalence(p)) for p in (0.01, 0.1, 0.5)]
     np.testing.assert_allclose(line.get_ydata(), expected)
-    intervals = {name: saw.aucpr_interval(ranking) for name, ranking in MODELS.items()}
+    intervals = {name: pr.aucpr_interval(ranking) for name, ranking in MODELS.items()}
     forest = mpl.plot_forest(intervals, reference=0.5, label="AUCPR")
     assert [t.get_text() for t in forest.get_yticklabels()] == list(MODELS)
     low, high = forest.lines[0].get_xdata()

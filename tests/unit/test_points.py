@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import sawtooth as saw
-from sawtooth.exceptions import (
+import precall as pr
+from precall.exceptions import (
     InputError,
     ReliabilityWarning,
     UndefinedMetricError,
     UndefinedMetricWarning,
 )
-from sawtooth.points.matrix import Confusion, confusion, f_beta, iso_f_contours
-from sawtooth.points.thresholds import METRICS, best_threshold
+from precall.points.matrix import Confusion, confusion, f_beta, iso_f_contours
+from precall.points.thresholds import METRICS, best_threshold
 from tests import naive_points
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 # Fractions against a few float operations each.
 TOLERANCE = 1e-12
@@ -55,7 +55,7 @@ class TestConfusion:
 
     def test_counts_at_every_threshold_are_those_of_a_loop(self):
         for y, s, w in cases(60):
-            ranking = saw.rank(y, s, sample_weight=w)
+            ranking = pr.rank(y, s, sample_weight=w)
             for threshold in [*ranking.threshold.tolist(), math.inf, -math.inf]:
                 found = confusion(ranking, threshold)
                 expected = naive_points.counts_at(y, s, threshold, w)
@@ -66,7 +66,7 @@ class TestConfusion:
 
     def test_measures_are_those_of_fractions(self):
         for y, s, w in cases(60):
-            ranking = saw.rank(y, s, sample_weight=w)
+            ranking = pr.rank(y, s, sample_weight=w)
             for threshold in ranking.threshold.tolist():
                 found = confusion(ranking, threshold)
                 tp, fp, fn, tn = naive_points.counts_at(y, s, threshold, w)
@@ -85,7 +85,7 @@ class TestConfusion:
     def test_scikit_learn_agrees(self):
         metrics = pytest.importorskip("sklearn.metrics")
         for y, s, w in cases(40):
-            ranking = saw.rank(y, s, sample_weight=w)
+            ranking = pr.rank(y, s, sample_weight=w)
             threshold = ranking.threshold[len(ranking) // 2].item()
             found = confusion(ranking, threshold)
             predicted = (s >= threshold).astype(int)
@@ -115,14 +115,14 @@ class TestConfusion:
 
     def test_one_class_only(self):
         with pytest.warns(UndefinedMetricWarning):
-            assert f_beta(saw.rank([0, 0], [2.0, 1.0])).shape == (0,)
-        only_negatives = confusion(saw.rank([0, 0], [2.0, 1.0]), -math.inf)
+            assert f_beta(pr.rank([0, 0], [2.0, 1.0])).shape == (0,)
+        only_negatives = confusion(pr.rank([0, 0], [2.0, 1.0]), -math.inf)
         assert (only_negatives.tp, only_negatives.fp) == (0, 2)
-        only_positives = confusion(saw.rank([1, 1], [2.0, 1.0]), 2.0)
+        only_positives = confusion(pr.rank([1, 1], [2.0, 1.0]), 2.0)
         assert (only_positives.tp, only_positives.fn, only_positives.precision) == (1, 1, 1.0)
 
     def test_between_two_scores_of_positives_the_threshold_is_raised_and_says_so(self):
-        ranking = saw.rank([1, 0, 0, 1, 0], [0.9, 0.8, 0.6, 0.5, 0.1])
+        ranking = pr.rank([1, 0, 0, 1, 0], [0.9, 0.8, 0.6, 0.5, 0.1])
         with pytest.warns(ReliabilityWarning, match=r"raised to 0\.9.*up to 2 false positives"):
             found = confusion(ranking, 0.7)
         assert (found.threshold, found.tp, found.fp) == (0.9, 1, 0)
@@ -130,20 +130,20 @@ class TestConfusion:
             assert confusion(ranking, 0.3).threshold == 0.5
 
     def test_a_gap_without_negatives_needs_no_warning(self):
-        ranking = saw.rank([1, 1, 0], [0.9, 0.5, 0.1])
+        ranking = pr.rank([1, 1, 0], [0.9, 0.5, 0.1])
         found = confusion(ranking, 0.7)
         assert (found.threshold, found.tp, found.fp) == (0.9, 1, 0)
         assert confusion(ranking, 2.0).threshold == math.inf
 
     def test_the_remedy_in_the_warning_works(self):
         y, s = np.array([1, 0, 0, 1, 0]), np.array([0.9, 0.8, 0.6, 0.5, 0.1])
-        found = confusion(saw.rank(y, s >= 0.7), 1)
+        found = confusion(pr.rank(y, s >= 0.7), 1)
         assert (found.tp, found.fp, found.fn, found.tn) == (1, 1, 1, 2)
 
     @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8])
     def test_whole_scores_are_compared_as_whole_numbers(self, dtype):
         top = int(np.iinfo(dtype).max)
-        ranking = saw.rank([1, 1, 0], np.array([top, top - 1, top - 2], dtype=dtype))
+        ranking = pr.rank([1, 1, 0], np.array([top, top - 1, top - 2], dtype=dtype))
         assert confusion(ranking, top).tp == 1
         assert confusion(ranking, top - 1).tp == 2
         assert confusion(ranking, top - 1).threshold == top - 1
@@ -151,17 +151,17 @@ class TestConfusion:
         assert confusion(ranking, -math.inf).fp == 1
 
     def test_a_fractional_threshold_among_whole_scores_is_rounded_up(self):
-        ranking = saw.rank([1, 1, 0], [3, 2, 1])
+        ranking = pr.rank([1, 1, 0], [3, 2, 1])
         assert confusion(ranking, 2.5).tp == 1
         assert confusion(ranking, 2.0).tp == 2
         assert confusion(ranking, 1e300).tp == 0
 
     def test_single_precision_scores_match_their_written_value(self):
-        ranking = saw.rank([1, 1, 0], np.array([0.9, 0.7, 0.1], dtype=np.float32))
+        ranking = pr.rank([1, 1, 0], np.array([0.9, 0.7, 0.1], dtype=np.float32))
         assert confusion(ranking, 0.7).tp == 2
 
     def test_another_prevalence_leaves_recall_and_changes_precision(self):
-        ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+        ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
         here, there = confusion(ranking, 2), confusion(ranking.at_prevalence(0.1), 2)
         assert there.recall == here.recall
         assert there.false_positive_rate == pytest.approx(here.false_positive_rate, rel=TOLERANCE)
@@ -175,7 +175,7 @@ class TestConfusion:
 
     def test_nan_is_refused(self):
         with pytest.raises(InputError, match="threshold must be a number"):
-            confusion(saw.rank([1, 0], [2, 1]), float("nan"))
+            confusion(pr.rank([1, 0], [2, 1]), float("nan"))
 
 
 class TestFBeta:
@@ -183,7 +183,7 @@ class TestFBeta:
     @pytest.mark.parametrize("beta", [Fraction(1), Fraction(2), Fraction(1, 2), Fraction(0)])
     def test_along_the_curve(self, beta, modified):
         for y, s, w in cases(40):
-            ranking = saw.rank(y, s, sample_weight=w)
+            ranking = pr.rank(y, s, sample_weight=w)
             expected = [
                 naive_points.f_measure(*naive_points.counts_at(y, s, t, w), beta, modified)
                 for t in ranking.threshold.tolist()
@@ -194,25 +194,25 @@ class TestFBeta:
             )
 
     def test_the_extremes_of_beta_are_precision_and_recall(self):
-        ranking = saw.rank([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
+        ranking = pr.rank([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
         np.testing.assert_allclose(f_beta(ranking, 0), ranking.tp / (ranking.tp + ranking.fp))
         np.testing.assert_allclose(f_beta(ranking, math.inf), ranking.tp / ranking.n_pos)
 
     def test_two_points_of_equal_f1_are_told_apart_by_the_modified_form(self):
         # As in Boyd 2014, figure 3.4, at prevalence 1/3: F1 is .4 at both, one of them is chance.
-        ranking = saw.rank([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1], range(12, 0, -1))
+        ranking = pr.rank([1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1], range(12, 0, -1))
         np.testing.assert_allclose(f_beta(ranking)[:2], [0.4, 0.4], rtol=TOLERANCE)
         np.testing.assert_allclose(f_beta(ranking, modified=True)[:2], [0.4, 0.0], rtol=TOLERANCE)
 
     def test_no_negatives(self):
-        ranking = saw.rank([1, 1], [2, 1])
+        ranking = pr.rank([1, 1], [2, 1])
         np.testing.assert_array_equal(f_beta(ranking), [2 / 3, 1.0])
         with pytest.warns(UndefinedMetricWarning):
             np.testing.assert_array_equal(f_beta(ranking, modified=True), [0.0, 0.0])
 
     def test_a_negative_beta_is_refused(self):
         with pytest.raises(InputError, match="beta must not be negative"):
-            f_beta(saw.rank([1, 0], [2, 1]), -1)
+            f_beta(pr.rank([1, 0], [2, 1]), -1)
 
 
 class TestContours:
@@ -273,7 +273,7 @@ class TestBestThreshold:
         keywords = PARAMETERS.get(metric, {})
         parameter = next(iter(keywords.values()), None)
         for y, s, w in cases(40):
-            ranking = saw.rank(y, s, sample_weight=w)
+            ranking = pr.rank(y, s, sample_weight=w)
             # Every distinct score of either class is a candidate for the reference.
             values = [
                 float(naive_value(metric, parameter, counts))
@@ -294,24 +294,24 @@ class TestBestThreshold:
             assert close(float(naive_value(metric, parameter, there)), max(values))
 
     def test_ties_between_thresholds(self):
-        ranking = saw.rank([1, 1, 0, 0], [4, 3, 2, 1])
+        ranking = pr.rank([1, 1, 0, 0], [4, 3, 2, 1])
         assert best_threshold(ranking, "precision_at_recall", min_recall=0.5).threshold == 3
-        ranking = saw.rank([1, 0, 1], [3, 2, 1])
+        ranking = pr.rank([1, 0, 1], [3, 2, 1])
         assert best_threshold(ranking, "balanced_accuracy").threshold == 3
 
     def test_selecting_nothing_may_be_cheapest(self):
-        ranking = saw.rank([0, 0, 0, 1], [4, 3, 2, 1])
+        ranking = pr.rank([0, 0, 0, 1], [4, 3, 2, 1])
         best = best_threshold(ranking, "cost", cost_ratio=2.0)
         assert best.threshold == math.inf
         assert best.value == 0.5
         assert json.dumps(best.to_dict(), allow_nan=False)
 
     def test_short_name(self):
-        ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+        ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
         assert best_threshold(ranking, "mcc") == best_threshold(ranking, "matthews_correlation")
 
     def test_parameters_are_asked_for_and_refused(self):
-        ranking = saw.rank([1, 0], [2, 1])
+        ranking = pr.rank([1, 0], [2, 1])
         with pytest.raises(InputError, match="needs beta="):
             best_threshold(ranking, "f_beta")
         with pytest.raises(InputError, match="beta is not used by metric='f1'"):
@@ -323,8 +323,8 @@ class TestBestThreshold:
 
     def test_one_class_only(self):
         with pytest.raises(UndefinedMetricError, match="no positives"):
-            best_threshold(saw.rank([0, 0], [2, 1]))
-        only_positives = saw.rank([1, 1], [2, 1])
+            best_threshold(pr.rank([0, 0], [2, 1]))
+        only_positives = pr.rank([1, 1], [2, 1])
         assert best_threshold(only_positives).threshold == 1
         with pytest.raises(UndefinedMetricError, match="no negatives"):
             best_threshold(only_positives, "mcc")
@@ -333,8 +333,8 @@ class TestBestThreshold:
         rng = np.random.default_rng(7)
         y, s, w = random_data(rng, weights="whole")
         repeat = w.astype(int)
-        once = saw.rank(y, s, sample_weight=w)
-        many = saw.rank(np.repeat(y, repeat), np.repeat(s, repeat))
+        once = pr.rank(y, s, sample_weight=w)
+        many = pr.rank(np.repeat(y, repeat), np.repeat(s, repeat))
         for metric in METRICS:
             keywords = PARAMETERS.get(metric, {})
             a, b = (best_threshold(r, metric, **keywords) for r in (once, many))

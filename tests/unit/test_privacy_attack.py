@@ -6,9 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.privacy import attack
+import precall as pr
+from precall.exceptions import InputError
+from precall.privacy import attack
 
 
 def exact_auroc(y, score):
@@ -108,5 +108,5 @@ def test_the_adversary_computes_the_library_s_auroc():
     score = generator.integers(0, 10, 50) + y
     positive = y == 1
     assert attack._auroc(score[positive], score[~positive]) == pytest.approx(
-        saw.auroc(saw.rank(y, score)), rel=1e-15
+        pr.auroc(pr.rank(y, score)), rel=1e-15
     )

@@ -8,9 +8,9 @@ import threading
 import numpy as np
 import pytest
 
-from sawtooth.exceptions import InputError
-from sawtooth.privacy._ledger import Cost
-from sawtooth.privacy.budget import Budget, BudgetError, as_budget
+from precall.exceptions import InputError
+from precall.privacy._ledger import Cost
+from precall.privacy.budget import Budget, BudgetError, as_budget
 
 
 def spend(budget, epsilon, delta=0.0, what="a release"):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.exceptions import InputError
+import precall as pr
+from precall import privacy
+from precall.exceptions import InputError
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning")
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +16,7 @@ def folds():
     y = np.arange(4000) % 4 == 0
     score = generator.normal(size=4000) + 2 * y
     fold = privacy.assign_folds(4000, 4, rng=1)
-    return [saw.rank(y[fold == k], score[fold == k]) for k in range(4)]
+    return [pr.rank(y[fold == k], score[fold == k]) for k in range(4)]
 
 
 def test_folds_scored_by_outside_models_are_parallel(folds):

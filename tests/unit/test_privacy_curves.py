@@ -7,14 +7,14 @@ import warnings
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.exceptions import InputError, ReliabilityWarning
-from sawtooth.privacy import curves, reconstruction
-from sawtooth.privacy.edges import _tree
-from sawtooth.privacy.mechanisms import SeededNoise
+import precall as pr
+from precall import privacy
+from precall.exceptions import InputError, ReliabilityWarning
+from precall.privacy import curves, reconstruction
+from precall.privacy.edges import _tree
+from precall.privacy.mechanisms import SeededNoise
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning")
 
 
 def sample(n_pos=2000, n_neg=18_000, seed=0):
@@ -34,19 +34,19 @@ def release(y, score, epsilon=1e6, kind="pr", **options):
 
 def test_without_noise_only_the_binning_is_left():
     y, score = sample()
-    ranking = saw.rank(y, score)
+    ranking = pr.rank(y, score)
     curve = release(y, score, edges=np.linspace(0, 1, 41))
-    at = saw.pr_curve(ranking)
+    at = pr.pr_curve(ranking)
     grid = np.linspace(0.05, 0.95, 19)
     np.testing.assert_allclose(curve.at(grid), at.at(grid), atol=0.02)
-    for estimator in saw.ESTIMATORS:
+    for estimator in pr.ESTIMATORS:
         if estimator == "binormal":
             with pytest.raises(InputError, match="raw scores"):
                 curve.area(estimator=estimator)
         else:
-            exact = saw.aucpr(ranking, estimator)
+            exact = pr.aucpr(ranking, estimator)
             assert curve.area(estimator=estimator) == pytest.approx(exact, abs=0.01)
-    assert curve.to("roc").area() == pytest.approx(saw.auroc(ranking), abs=0.003)
+    assert curve.to("roc").area() == pytest.approx(pr.auroc(ranking), abs=0.003)
     assert (
         release(y, score, kind="roc", edges=np.linspace(0, 1, 41)).area() == curve.to("roc").area()
     )
@@ -197,7 +197,7 @@ def test_private_edges_find_scores_of_any_scale(scale, centre):
     curve = privacy.pr_curve(
         y, score * scale + centre, edges=edges, epsilon=1.0, budget=ours, rng=0
     )
-    assert curve.area() == pytest.approx(saw.aucpr(saw.rank(y, score)), abs=0.05)
+    assert curve.area() == pytest.approx(pr.aucpr(pr.rank(y, score)), abs=0.05)
 
 
 def test_private_edges_are_made_of_halves_of_the_public_interval():

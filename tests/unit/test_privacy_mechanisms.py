@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from sawtooth.exceptions import InputError
-from sawtooth.privacy import mechanisms, sensitivity, smooth
-from sawtooth.privacy.mechanisms import (
+from precall.exceptions import InputError
+from precall.privacy import mechanisms, sensitivity, smooth
+from precall.privacy.mechanisms import (
     Noisy,
     SeededNoise,
     SeededReleaseWarning,
@@ -160,7 +160,7 @@ def test_opendp_is_left_as_it_was_found():
 
 def test_without_opendp_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
-    with pytest.raises(ImportError, match=r"sawtooth\[privacy\]"):
+    with pytest.raises(ImportError, match=r"OpenDP.*\.\[privacy\]"):
         SystemNoise().laplace(1.0, 1)
 
 

@@ -9,17 +9,17 @@ import warnings
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.exceptions import InputError, ReliabilityWarning
-from sawtooth.privacy import metrics
-from sawtooth.privacy.matrix import _from_ranking
+import precall as pr
+from precall import privacy
+from precall.exceptions import InputError, ReliabilityWarning
+from precall.privacy import metrics
+from precall.privacy.matrix import _from_ranking
 
 METRICS = {
-    "average_precision": (privacy.average_precision, saw.aucpr),
-    "auroc": (privacy.auroc, saw.auroc),
+    "average_precision": (privacy.average_precision, pr.aucpr),
+    "auroc": (privacy.auroc, pr.auroc),
 }
-seeded = pytest.mark.filterwarnings("ignore::sawtooth.privacy.SeededReleaseWarning")
+seeded = pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning")
 
 
 class Fixed:
@@ -53,7 +53,7 @@ def budget(epsilon=1e9, delta=0.5):
 @pytest.mark.parametrize("levels", [None, 10])
 def test_with_next_to_no_noise_the_value_is_the_metric(name, levels):
     release, exact = METRICS[name]
-    ranking = saw.rank(*sample(levels=levels))
+    ranking = pr.rank(*sample(levels=levels))
     released = release(ranking, epsilon=1e7, budget=budget(), rng=0)
     assert released.value == pytest.approx(exact(ranking), abs=1e-5)
     low, high = released.interval()
@@ -66,7 +66,7 @@ def test_with_next_to_no_noise_the_value_is_the_metric(name, levels):
 def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism):
     release, _ = METRICS[name]
     ours = privacy.Budget(epsilon=1.0, delta=1e-3)
-    ranking = saw.rank(*sample(60, 140))
+    ranking = pr.rank(*sample(60, 140))
     released = release(ranking, epsilon=0.5, delta=1e-4, budget=ours, mechanism=mechanism, rng=1)
     spent = 1e-4 if mechanism.endswith("laplace") else 0.0
     assert 0.0 <= released.value <= 1.0
@@ -92,7 +92,7 @@ def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism)
 )
 def test_empty_classes_and_single_rows_are_released_like_any_other(name, mechanism, n_pos, n_neg):
     release, _ = METRICS[name]
-    ranking = saw.rank(np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)[::-1])
+    ranking = pr.rank(np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)[::-1])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", privacy.SeededReleaseWarning)
@@ -111,7 +111,7 @@ def test_empty_classes_and_single_rows_are_released_like_any_other(name, mechani
 def test_a_release_is_a_function_of_its_noisy_numbers(name, monkeypatch):
     """Two data sets, noise chosen so that both release the same: the results are the same bytes."""
     release, _ = METRICS[name]
-    rankings = [saw.rank(*sample(40, 160, seed=1)), saw.rank(*sample(43, 157, seed=2))]
+    rankings = [pr.rank(*sample(40, 160, seed=1)), pr.rank(*sample(43, 157, seed=2))]
 
     def run(ranking, *draws):
         monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: Fixed(*draws))
@@ -135,7 +135,7 @@ def test_noise_is_as_large_as_the_proofs_ask_for(name, monkeypatch):
     release, _ = METRICS[name]
     noise = Fixed()
     monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
-    release(saw.rank(*sample()), epsilon=0.8, budget=budget())
+    release(pr.rank(*sample()), epsilon=0.8, budget=budget())
     step = 2**20
     statistic, positives = noise.scales
     if name == "average_precision":
@@ -148,12 +148,12 @@ def test_noise_is_as_large_as_the_proofs_ask_for(name, monkeypatch):
 
 
 def test_importing_the_package_does_not_import_opendp():
-    code = "import sys; from sawtooth import privacy; sys.exit('opendp' in sys.modules)"
+    code = "import sys; from precall import privacy; sys.exit('opendp' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_system_noise_is_the_default():
-    ranking = saw.rank(*sample())
+    ranking = pr.rank(*sample())
     values = {
         privacy.average_precision(ranking, epsilon=1.0, budget=budget()).value for _ in range(4)
     }
@@ -163,7 +163,7 @@ def test_system_noise_is_the_default():
 @pytest.mark.parametrize("name", METRICS)
 def test_seeds_warn_at_the_callers_line_and_repeat(name):
     release, _ = METRICS[name]
-    ranking = saw.rank(*sample())
+    ranking = pr.rank(*sample())
     with pytest.warns(privacy.SeededReleaseWarning) as caught:
         first = release(ranking, epsilon=1.0, budget=budget(), rng=5)
     assert caught[0].filename == __file__
@@ -175,8 +175,8 @@ def test_seeds_warn_at_the_callers_line_and_repeat(name):
 def test_refusals_come_before_looking(name):
     release, _ = METRICS[name]
     ours = privacy.Budget(epsilon=1.0)
-    ranking = saw.rank(*sample())
-    weighted = saw.rank(*sample(), sample_weight=np.full(2000, 2.0))
+    ranking = pr.rank(*sample())
+    weighted = pr.rank(*sample(), sample_weight=np.full(2000, 2.0))
     cases = {
         "ranking must be a Ranking": {"ranking": sample()},
         "unweighted": {"ranking": weighted},
@@ -200,7 +200,7 @@ def test_refusals_come_before_looking(name):
 
 
 def test_errors_say_nothing_about_the_data():
-    private = saw.rank(*sample(7, 13))
+    private = pr.rank(*sample(7, 13))
     for arguments in ({"epsilon": 2.0}, {"epsilon": 0.5, "mechanism": "smooth_laplace"}):
         with pytest.raises(InputError) as refused:
             privacy.auroc(private, budget=privacy.Budget(epsilon=1.0), **arguments)
@@ -212,7 +212,7 @@ def test_errors_say_nothing_about_the_data():
 def test_confusion_counts_and_measures():
     y, score = sample()
     matrix = privacy.confusion((y, score), 0.5, epsilon=1e6, budget=budget(), rng=0)
-    exact = saw.confusion(saw.rank(y, score >= 0.5), 1)
+    exact = pr.confusion(pr.rank(y, score >= 0.5), 1)
     for cell in ("tp", "fp", "fn", "tn"):
         assert getattr(matrix, cell) == pytest.approx(getattr(exact, cell), abs=1e-6)
     for name in privacy.CONFUSION_METRICS:
@@ -227,11 +227,11 @@ def test_confusion_counts_and_measures():
 @seeded
 def test_confusion_from_a_ranking_counts_at_the_next_positive():
     y, score = sample()
-    ranking = saw.rank(y, score)
+    ranking = pr.rank(y, score)
     with pytest.warns(ReliabilityWarning, match=r"pass \(y_true, y_score\)"):
         matrix = privacy.confusion(ranking, 0.5, epsilon=60.0, budget=budget(), rng=0)
     lowest = ranking.threshold[ranking.threshold >= 0.5][-1]
-    exact = saw.confusion(ranking, lowest)
+    exact = pr.confusion(ranking, lowest)
     assert (matrix.tp, matrix.fn) == (
         pytest.approx(exact.tp, abs=1),
         pytest.approx(exact.fn, abs=1),
@@ -245,7 +245,7 @@ def test_confusion_from_a_ranking_counts_at_the_next_positive():
 
 
 def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
-    from sawtooth.privacy import matrix as module
+    from precall.privacy import matrix as module
 
     data = [sample(40, 160, seed=1), sample(43, 157, seed=2)]
 
@@ -260,12 +260,12 @@ def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
 
 
 @seeded
-@pytest.mark.filterwarnings("ignore::sawtooth.exceptions.ReliabilityWarning")
+@pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning")
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(0, 1), (1, 0), (0, 9), (9, 0)])
 @pytest.mark.parametrize("threshold", [-math.inf, 4, math.inf])
 def test_confusion_of_one_class_has_no_errors(n_pos, n_neg, threshold):
     y, score = np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)
-    for data in ((y, score), saw.rank(y, score)):
+    for data in ((y, score), pr.rank(y, score)):
         matrix = privacy.confusion(data, threshold, epsilon=1.0, budget=budget(), rng=0)
         assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(y.size)
         assert min(matrix.tp, matrix.fp, matrix.fn, matrix.tn) >= 0
@@ -277,7 +277,7 @@ def test_confusion_of_one_class_has_no_errors(n_pos, n_neg, threshold):
 def test_confusion_spends_what_the_counts_cost():
     """From a ranking: 2 over the scale of the positives' counts, and the rest on the negatives."""
     noise = Fixed()
-    _from_ranking(saw.rank(*sample()), 0.5, 1.0, _HeavyZero(noise))
+    _from_ranking(pr.rank(*sample()), 0.5, 1.0, _HeavyZero(noise))
     assert 2 / noise.scales[0] == pytest.approx(0.25)
 
 
@@ -319,5 +319,5 @@ def test_metrics_in_parallel_parts_cost_once():
         for half in (0, 1):
             positions = np.arange(half, y.size, 2)
             part = rows.part(f"half {half}", rows=positions)
-            privacy.auroc(saw.rank(y[positions], score[positions]), epsilon=1.0, budget=part)
+            privacy.auroc(pr.rank(y[positions], score[positions]), epsilon=1.0, budget=part)
     assert ours.remaining.epsilon == 0.0

@@ -8,14 +8,14 @@ from math import fsum
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.privacy import sensitivity
-from sawtooth.privacy.matrix import gap_sensitivity
-from sawtooth.privacy.rescaled import centred_auroc, lost_precision
+import precall as pr
+from precall.exceptions import InputError
+from precall.privacy import sensitivity
+from precall.privacy.matrix import gap_sensitivity
+from precall.privacy.rescaled import centred_auroc, lost_precision
 
 # Enumerations contain the worst rankings too.
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 MOST_ROWS = 9
 
@@ -201,7 +201,7 @@ def test_statistics_of_a_ranking_are_those_of_the_enumeration():
     for _ in range(200):
         y = generator.random(8) < 0.5
         score = generator.integers(0, 5, 8)
-        ranking = saw.rank(y, score, pos_label=True)
+        ranking = pr.rank(y, score, pos_label=True)
         levels = np.arange(5)[::-1]
         positives = np.array([(y & (score == level)).sum() for level in levels])
         negatives = np.array([(~y & (score == level)).sum() for level in levels])

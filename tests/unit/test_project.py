@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import sawtooth
+import precall
+from precall import _optional
 from scripts import minimum_versions
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 
 def test_one_version_everywhere():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert f"\nversion: {sawtooth.__version__}\n" in citation
+    assert f"\nversion: {precall.__version__}\n" in citation
 
 
 def test_the_core_needs_numpy_and_scipy_only():
@@ -32,7 +33,7 @@ def test_all_means_every_extra_for_users():
 
 
 def test_the_package_is_typed():
-    assert (resources.files("sawtooth") / "py.typed").is_file()
+    assert (resources.files("precall") / "py.typed").is_file()
 
 
 def test_every_lower_bound_can_be_tested():
@@ -46,3 +47,49 @@ def test_every_lower_bound_can_be_tested():
                 {"dependencies": ["numpy"], "optional-dependencies": {}}
             )
         )
+
+
+def tracked_files():
+    """Every file of the project, without what is built, cached or installed."""
+    passed_over = re.compile(
+        r"\.git$|\.venv|\.\w+_cache$|\.hypothesis$|__pycache__$|_build$|^(build|dist)$"
+    )
+    folders = [ROOT]
+    while folders:
+        for path in folders.pop().iterdir():
+            if passed_over.search(path.name):
+                continue
+            if path.is_dir():
+                folders.append(path)
+            else:
+                yield path
+
+
+def test_the_old_name_is_gone():
+    """It belongs to another project; only the changelog may say, once, that we had it."""
+    old = "saw" + "tooth"
+    found = {}
+    for path in tracked_files():
+        text = f"{path.relative_to(ROOT)} {path.read_text(encoding='utf-8', errors='replace')}"
+        if count := text.lower().count(old):
+            found[str(path.relative_to(ROOT))] = count
+    assert found.pop("CHANGELOG.md") == 1
+    assert found == {}
+
+
+def test_no_message_installs_a_name_from_an_index():
+    """Until there is a release, `pip install precall` would install somebody else's package."""
+    advice = re.compile(r"pip install [\"']?precall")
+    for folder in ("src", "docs"):
+        for path in (ROOT / folder).rglob("*"):
+            if path.suffix in {".py", ".md", ".html"}:
+                assert not advice.search(path.read_text(encoding="utf-8")), path
+    assert not advice.search((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "extra", ["arrow", "cli", "dask", "plot", "privacy", "report", "sklearn", "spark"]
+)
+def test_the_remedy_for_a_missing_package_names_an_extra_that_exists(extra):
+    assert extra in PROJECT["optional-dependencies"]
+    assert f'pip install ".[{extra}]"' in str(_optional.missing("this", "that", extra))

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-import sawtooth as saw
-from sawtooth._estimators import KERNELS, make_steps
-from sawtooth.exceptions import InputError
-from sawtooth.simulate import REGULAR, Binormal, Levels, rank_batch
+import precall as pr
+from precall._estimators import KERNELS, make_steps
+from precall.exceptions import InputError
+from precall.simulate import REGULAR, Binormal, Levels, rank_batch
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 def counted_one_by_one(positives, negatives):
@@ -52,7 +52,7 @@ def check(positives, negatives):
         assert batch.n_thresholds[index] == len(rows)
         labels = [1] * len(ours) + [0] * len(theirs)
         dtype = np.result_type(positives, negatives)
-        assert batch[index] == saw.rank(labels, np.array(ours + theirs, dtype=dtype))
+        assert batch[index] == pr.rank(labels, np.array(ours + theirs, dtype=dtype))
     assert batch.has_ties == any_tie
 
 
@@ -111,8 +111,8 @@ def test_moments_are_those_of_the_scores(name):
         np.testing.assert_allclose(mean, scores.mean(axis=1), rtol=1e-14)
         np.testing.assert_allclose(squares, scores.var(axis=1) * scores.shape[1], rtol=1e-12)
     y_true = np.repeat([1, 0], [12, 30])
-    one = saw.rank(y_true, np.concatenate([positives[2], negatives[2]]))
-    assert saw.aucpr(batch[2], "binormal") == pytest.approx(saw.aucpr(one, "binormal"), rel=1e-12)
+    one = pr.rank(y_true, np.concatenate([positives[2], negatives[2]]))
+    assert pr.aucpr(batch[2], "binormal") == pytest.approx(pr.aucpr(one, "binormal"), rel=1e-12)
     assert rank_batch(positives, negatives).moments is None
 
 
@@ -122,7 +122,7 @@ def test_estimators_take_a_batch_by_its_cells(name):
     steps = make_steps(batch.cells)
     for estimator, kernel in KERNELS.items():
         values = kernel(steps, 0.0, 1.0)
-        expected = [saw.aucpr(batch[index], estimator) for index in range(len(batch))]
+        expected = [pr.aucpr(batch[index], estimator) for index in range(len(batch))]
         np.testing.assert_allclose(values, expected, rtol=1e-12, err_msg=estimator)
 
 

@@ -7,13 +7,13 @@ import warnings
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth import privacy
-from sawtooth.exceptions import DirectionWarning, InputError
+import precall as pr
+from precall import privacy
+from precall.exceptions import DirectionWarning, InputError
 from tests import naive
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 def assert_same_table(ranking, y, s, w):
@@ -30,7 +30,7 @@ def test_counts_agree_with_the_naive_table(weights):
     rng = np.random.default_rng(20240101)
     for _ in range(1000):
         y, s, w = random_data(rng, weights=weights)
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         assert_same_table(ranking, y, s, w)
         if weights == "none":
             assert ranking.positives.dtype == ranking.tied.dtype == np.int64
@@ -45,10 +45,10 @@ def test_threads_and_shards_change_nothing(prevalence, weighted, monkeypatch):
     y = rng.random(size) < prevalence
     s = np.round(rng.normal(size=size) + y, 3)
     w = rng.integers(1, 9, size) / 8 if weighted else None
-    threaded = saw.rank(y, s, sample_weight=w)
-    monkeypatch.setattr("sawtooth._counting.available_cores", lambda: 1)
-    monkeypatch.setattr("sawtooth._counting._THREADING_PAYS", 10**9)
-    plain = saw.rank(y, s, sample_weight=w)
+    threaded = pr.rank(y, s, sample_weight=w)
+    monkeypatch.setattr("precall._counting.available_cores", lambda: 1)
+    monkeypatch.setattr("precall._counting._THREADING_PAYS", 10**9)
+    plain = pr.rank(y, s, sample_weight=w)
     assert threaded == plain
     np.testing.assert_allclose(threaded.moments, plain.moments, rtol=1e-12)
 
@@ -57,7 +57,7 @@ def test_squares_and_rows_of_weighted_cells():
     y = np.array([0, 1, 1, 0, 0, 1])
     s = np.array([9.0, 8, 8, 8, 7, 6])
     w = np.array([2.0, 1, 3, 0.5, 4, 1])
-    ranking = saw.rank(y, s, sample_weight=w)
+    ranking = pr.rank(y, s, sample_weight=w)
     np.testing.assert_array_equal(ranking.squares.positives, [10, 1])
     np.testing.assert_array_equal(ranking.squares.tied, [0.25, 0])
     np.testing.assert_array_equal(ranking.squares.above, [4, 16])
@@ -72,7 +72,7 @@ def test_moments_match_numpy():
     y = rng.random(5000) < 0.3
     s = 1e6 + rng.normal(size=5000)
     w = rng.random(5000)
-    plain, weighted = saw.rank(y, s).moments, saw.rank(y, s, sample_weight=w).moments
+    plain, weighted = pr.rank(y, s).moments, pr.rank(y, s, sample_weight=w).moments
     for moments, weights in ((plain, np.ones(5000)), (weighted, w)):
         for (mean, squares), mask in zip(moments, (y, ~y), strict=True):
             expected = np.average(s[mask], weights=weights[mask])
@@ -84,7 +84,7 @@ def test_moments_match_numpy():
 
 
 def test_infinite_scores_rank_at_the_ends_and_have_no_moments():
-    ranking = saw.rank([1, 0, 1, 0], [np.inf, 1.0, 0.0, -np.inf])
+    ranking = pr.rank([1, 0, 1, 0], [np.inf, 1.0, 0.0, -np.inf])
     np.testing.assert_array_equal(ranking.threshold, [np.inf, 0.0])
     assert ranking.moments is None
     assert ranking.below == 1
@@ -92,23 +92,23 @@ def test_infinite_scores_rank_at_the_ends_and_have_no_moments():
 
 def test_integers_are_ranked_as_integers():
     big = 2**53
-    ranking = saw.rank([1, 0, 1], [big + 1, big, big - 1])
+    ranking = pr.rank([1, 0, 1], [big + 1, big, big - 1])
     np.testing.assert_array_equal(ranking.threshold, [big + 1, big - 1])
     assert ranking.threshold.dtype.kind == "i"
     np.testing.assert_array_equal(ranking.tied, [0, 0])
     top = np.array([2**64 - 1, 2**64 - 2], dtype=np.uint64)
-    assert saw.rank([1, 0], top).tied.tolist() == [0]
+    assert pr.rank([1, 0], top).tied.tolist() == [0]
 
 
 def test_float32_stays_float32():
-    ranking = saw.rank([1, 0, 1], np.array([0.5, 0.25, 0.1], dtype=np.float32))
+    ranking = pr.rank([1, 0, 1], np.array([0.5, 0.25, 0.1], dtype=np.float32))
     assert ranking.threshold.dtype == np.float32
 
 
 def test_arrays_are_read_only_and_inputs_untouched():
     y, s = np.array([1, 0, 1, 0]), np.array([0.1, 0.4, 0.3, 0.2])
     before = y.copy(), s.copy()
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     np.testing.assert_array_equal(y, before[0])
     np.testing.assert_array_equal(s, before[1])
     for array in (ranking.threshold, ranking.positives, ranking.tp, ranking.fp):
@@ -119,9 +119,9 @@ def test_arrays_are_read_only_and_inputs_untouched():
 
 
 def test_repr_is_one_line_with_the_share_of_tied_rows():
-    text = repr(saw.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.3, 0.1]))
+    text = repr(pr.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.3, 0.1]))
     assert text == "Ranking(n_pos=2, n_neg=3, prevalence=0.4, thresholds=2, tied=40 %)"
-    assert "weighted" in repr(saw.rank([1, 0], [2, 1], sample_weight=[0.5, 2]))
+    assert "weighted" in repr(pr.rank([1, 0], [2, 1], sample_weight=[0.5, 2]))
 
 
 def on_thresholds(thresholds, y, s, w):
@@ -135,7 +135,7 @@ def on_thresholds(thresholds, y, s, w):
         fields["above"].append(w[(y == 0) & (s > t) & (s < ceiling)].sum())
         ceiling = t
     below = float(w[(y == 0) & (s < ceiling)].sum())
-    return saw.Ranking(
+    return pr.Ranking(
         threshold=np.asarray(thresholds), **{k: np.array(v) for k, v in fields.items()}, below=below
     )
 
@@ -144,7 +144,7 @@ def test_shards_add_up_to_the_whole():
     rng = np.random.default_rng(5)
     for _ in range(200):
         y, s, _ = random_data(rng)
-        whole = saw.rank(y, s)
+        whole = pr.rank(y, s)
         part = rng.integers(0, 3, len(y))
         shards = [
             on_thresholds(whole.threshold, y[part == k], s[part == k], None) for k in range(3)
@@ -152,8 +152,8 @@ def test_shards_add_up_to_the_whole():
         total = shards[0] + shards[1] + shards[2]
         assert total == whole
         for estimator in ("average_precision", "interpolated_mean", "interpolated_convex"):
-            assert saw.aucpr(total, estimator) == pytest.approx(
-                saw.aucpr(whole, estimator), rel=1e-14
+            assert pr.aucpr(total, estimator) == pytest.approx(
+                pr.aucpr(whole, estimator), rel=1e-14
             )
 
 
@@ -162,20 +162,20 @@ def test_adding_combines_weights_and_moments():
     y, s, w = rng.random(60) < 0.5, rng.integers(0, 4, 60).astype(float), rng.integers(1, 9, 60) / 8
     y[:8], s[:8] = True, np.tile(np.arange(4.0), 2)  # both halves have all thresholds
     order = np.r_[0:4, 8:34], np.r_[4:8, 34:60]
-    halves = [saw.rank(y[i], s[i], sample_weight=w[i]) for i in order]
-    whole = saw.rank(y, s, sample_weight=w)
+    halves = [pr.rank(y[i], s[i], sample_weight=w[i]) for i in order]
+    whole = pr.rank(y, s, sample_weight=w)
     total = halves[0] + halves[1]
     assert total == whole
     np.testing.assert_allclose(total.moments, whole.moments, rtol=1e-13)
-    mixed = saw.rank(y[order[0]], s[order[0]]) + halves[1]
-    assert mixed.squares.below == saw.rank(y[order[0]], s[order[0]]).below + halves[1].squares.below
+    mixed = pr.rank(y[order[0]], s[order[0]]) + halves[1]
+    assert mixed.squares.below == pr.rank(y[order[0]], s[order[0]]).below + halves[1].squares.below
 
 
 def test_adding_different_thresholds_is_an_error():
     with pytest.raises(InputError, match="same thresholds"):
-        saw.rank([1, 0], [2, 1]) + saw.rank([1, 0], [3, 1])
+        pr.rank([1, 0], [2, 1]) + pr.rank([1, 0], [3, 1])
     with pytest.raises(TypeError):
-        saw.rank([1, 0], [2, 1]) + 1
+        pr.rank([1, 0], [2, 1]) + 1
 
 
 @pytest.mark.parametrize("weights", ["none", "real"])
@@ -185,17 +185,17 @@ def test_dictionaries_survive_json(weights):
         y, s, w = random_data(rng, weights=weights)
         if w is None:
             s[np.argmax(s)] = np.inf
-        ranking = saw.rank(y, s, sample_weight=w)
-        again = saw.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict(), allow_nan=False)))
+        ranking = pr.rank(y, s, sample_weight=w)
+        again = pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict(), allow_nan=False)))
         assert again == ranking
         assert again.moments == ranking.moments
         assert again.threshold.dtype == ranking.threshold.dtype
     with pytest.raises(InputError, match="not a ranking"):
-        saw.Ranking.from_dict({"threshold": []})
+        pr.Ranking.from_dict({"threshold": []})
 
 
 def test_pickle_round_trip():
-    ranking = saw.rank([1, 0, 1], [3, 2, 1], sample_weight=[1, 2, 3])
+    ranking = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1, 2, 3])
     again = pickle.loads(pickle.dumps(ranking))
     assert again == ranking
 
@@ -205,7 +205,7 @@ def test_coarsen_keeps_points_of_the_full_curve(weights):
     rng = np.random.default_rng(9)
     for _ in range(200):
         y, s, w = random_data(rng, weights=weights)
-        ranking = saw.rank(y, s, sample_weight=w)
+        ranking = pr.rank(y, s, sample_weight=w)
         limit = int(rng.integers(1, len(ranking) + 1))
         coarse = ranking.coarsen(limit)
         assert len(coarse) <= limit
@@ -220,12 +220,12 @@ def test_coarsen_keeps_points_of_the_full_curve(weights):
 
 
 def test_coarsen_of_a_perfect_ranking_is_even():
-    coarse = saw.rank(np.arange(100) >= 60, np.arange(100)).coarsen(4)
+    coarse = pr.rank(np.arange(100) >= 60, np.arange(100)).coarsen(4)
     assert coarse.positives.tolist() == [10, 10, 10, 10]
 
 
 def test_at_prevalence_reweights_negatives_only():
-    ranking = saw.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])
+    ranking = pr.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])
     other = ranking.at_prevalence(0.01)
     assert other.prevalence == pytest.approx(0.01, rel=1e-15)
     assert other.n_pos == ranking.n_pos
@@ -237,7 +237,7 @@ def test_at_prevalence_reweights_negatives_only():
     with pytest.raises(InputError, match="strictly between 0 and 1"):
         ranking.at_prevalence(1.0)
     with pytest.raises(InputError, match="one class is empty"):
-        saw.rank([1, 1], [1, 2]).at_prevalence(0.5)
+        pr.rank([1, 1], [1, 2]).at_prevalence(0.5)
 
 
 def test_a_table_that_breaks_the_rules_is_refused():
@@ -256,7 +256,7 @@ def test_a_table_that_breaks_the_rules_is_refused():
         ({"below": np.nan}, "negative or NaN"),
     ):
         with pytest.raises(InputError, match=message):
-            saw.Ranking(
+            pr.Ranking(
                 **{k: np.array(v) if k != "below" else v for k, v in (good | change).items()}
             )
 
@@ -266,8 +266,8 @@ def test_a_scorer_worse_than_random_warns_and_is_not_flipped():
     y = rng.random(200) < 0.3
     s = rng.normal(size=200) - y
     with pytest.warns(DirectionWarning, match="pass -y_score"):
-        ranking = saw.rank(y, s)
-    assert saw.auroc(ranking) < 0.5
+        ranking = pr.rank(y, s)
+    assert pr.auroc(ranking) < 0.5
 
 
 def test_chance_alone_rarely_warns():
@@ -276,13 +276,13 @@ def test_chance_alone_rarely_warns():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for _ in range(400):
-            saw.rank(rng.random(100) < 0.3, rng.normal(size=100))
+            pr.rank(rng.random(100) < 0.3, rng.normal(size=100))
     assert 2 <= len(caught) <= 45
 
 
 def test_a_merged_ranking_says_so_and_goes_on_saying_so():
     y, s = random_scores(400)
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     coarse = ranking.coarsen(20)
     assert not ranking.coarsened
     assert not ranking.coarsen(10_000).coarsened  # nothing was merged
@@ -290,15 +290,15 @@ def test_a_merged_ranking_says_so_and_goes_on_saying_so():
     assert repr(coarse).endswith(", coarsened)")
     assert coarse.at_prevalence(0.01).coarsened
     assert (coarse + coarse).coarsened
-    assert saw.Ranking.from_dict(json.loads(json.dumps(coarse.to_dict()))).coarsened
+    assert pr.Ranking.from_dict(json.loads(json.dumps(coarse.to_dict()))).coarsened
 
 
 def test_what_needs_every_score_refuses_a_merged_ranking():
-    coarse = saw.rank(*random_scores(400)).coarsen(20)
+    coarse = pr.rank(*random_scores(400)).coarsen(20)
     budget = privacy.Budget(epsilon=1.0)
     for use in (
-        lambda: saw.operating_point(coarse, min_precision=0.5),
-        lambda: saw.conventions(coarse),
+        lambda: pr.operating_point(coarse, min_precision=0.5),
+        lambda: pr.conventions(coarse),
         lambda: privacy.auroc(coarse, epsilon=1.0, budget=budget),
         lambda: privacy.confusion(coarse, 0.5, epsilon=1.0, budget=budget),
     ):
@@ -310,12 +310,12 @@ def test_what_needs_every_score_refuses_a_merged_ranking():
 def test_builders_know_whether_they_merged():
     y, s = random_scores(400)
     for max_rows, merged in ((5, True), (1000, False)):
-        builder = saw.RankingBuilder(max_rows=max_rows)
+        builder = pr.RankingBuilder(max_rows=max_rows)
         builder.update(y, s)
         assert builder.ranking().coarsened == merged
     everything = np.unique(s[y])
     for left_out, merged in (([], False), ([7], True), ([0], True)):
-        builder = saw.RankingBuilder(thresholds=np.delete(everything, left_out))
+        builder = pr.RankingBuilder(thresholds=np.delete(everything, left_out))
         builder.update(y, s)
         assert builder.ranking().coarsened == merged
 

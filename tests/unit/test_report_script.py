@@ -2,7 +2,7 @@
 
 from plotly.offline import get_plotlyjs
 
-from sawtooth.display.report import unwrapped
+from precall.display.report import unwrapped
 
 WRAPPED = """/** License */
 (

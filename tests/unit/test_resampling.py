@@ -8,21 +8,21 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-import sawtooth as saw
-from sawtooth.inference.clusters import draw_cells
-from sawtooth.inference.functionals import Metric
-from sawtooth.inference.resampling import (
+import precall as pr
+from precall.inference.clusters import draw_cells
+from precall.inference.functionals import Metric
+from precall.inference.resampling import (
     Multinomial,
     RankingResampler,
     merge_runs,
     replicate,
     resampler_for,
 )
-from sawtooth.inference.units import Units, check_rows, locate, rank_rows, rebalanced
-from sawtooth.ranking import Cells
+from precall.inference.units import Units, check_rows, locate, rank_rows, rebalanced
+from precall.ranking import Cells
 from tests import naive_inference
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 Y = np.array([1, 0, 1, 0, 0, 1])
 UNTIED = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
@@ -75,8 +75,8 @@ def assert_law(values, law):
 @pytest.mark.parametrize("scores", [UNTIED, TIED], ids=["untied", "tied"])
 def test_counts_have_the_law_of_rows(monkeypatch, scores, together, by_binomials):
     cost = 0.0 if by_binomials else 1e9
-    monkeypatch.setattr("sawtooth.inference.resampling._COST_OF_BINOMIAL", cost)
-    ranking = saw.rank(Y, scores)
+    monkeypatch.setattr("precall.inference.resampling._COST_OF_BINOMIAL", cost)
+    ranking = pr.rank(Y, scores)
     for merge_ties in (True, False):
         resampler = RankingResampler(ranking, together=together, merge_ties=merge_ties)
         functional = Metric().of(ranking)
@@ -89,12 +89,10 @@ def test_rows_drawn_one_by_one_agree_on_larger_data():
     rng = np.random.default_rng(4)
     y = np.arange(120) < 25
     s = np.round(rng.normal(size=120) + y, 1)
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     functional = Metric().of(ranking)
     counts = replicate(resampler_for(functional, ranking, "fixed"), functional.value, 4000, rng=rng)
-    rows = [
-        saw.aucpr(saw.rank(*naive_inference.resampled_rows(y, s, rng)[:2])) for _ in range(4000)
-    ]
+    rows = [pr.aucpr(pr.rank(*naive_inference.resampled_rows(y, s, rng)[:2])) for _ in range(4000)]
     grid = np.sort(np.concatenate([counts, rows]))
     distance = np.abs(
         np.searchsorted(np.sort(counts), grid, side="right")
@@ -109,7 +107,7 @@ def test_rows_drawn_one_by_one_agree_on_larger_data():
 @pytest.mark.parametrize("by_binomials", [True, False])
 def test_multinomial_moments(monkeypatch, counts, by_binomials):
     cost = 0.0 if by_binomials else 1e9
-    monkeypatch.setattr("sawtooth.inference.resampling._COST_OF_BINOMIAL", cost)
+    monkeypatch.setattr("precall.inference.resampling._COST_OF_BINOMIAL", cost)
     sampler = Multinomial(np.array(counts))
     assert sampler.by_binomials == by_binomials
     drawn = sampler.draw(np.random.default_rng(2), 20_000)
@@ -133,10 +131,10 @@ def test_the_cheaper_sampler_is_chosen_by_shape():
 
 @pytest.mark.parametrize("prevalence", ["fixed", "random"])
 def test_same_numbers_whatever_the_number_of_workers(monkeypatch, prevalence):
-    monkeypatch.setattr("sawtooth.inference.resampling._BLOCK_ELEMENTS", 2000)
+    monkeypatch.setattr("precall.inference.resampling._BLOCK_ELEMENTS", 2000)
     rng = np.random.default_rng(3)
     y = np.arange(300) < 60
-    ranking = saw.rank(y, rng.normal(size=300) + y)
+    ranking = pr.rank(y, rng.normal(size=300) + y)
     functional = Metric().of(ranking)
     resampler = resampler_for(functional, ranking, prevalence)
     runs = [
@@ -163,7 +161,7 @@ def test_runs_of_positives_are_merged_only_where_it_changes_nothing(metric):
     """The same draws, run by run and row by row, give the same values."""
     rng = np.random.default_rng(11)
     y = rng.random(60) < 0.7
-    ranking = saw.rank(y, np.round(rng.normal(size=60) + y, 2))
+    ranking = pr.rank(y, np.round(rng.normal(size=60) + y, 2))
     functional = metric.of(ranking)
     assert functional.merges_runs
     cells, _ = RankingResampler(ranking).draw(rng, 200)
@@ -182,10 +180,10 @@ def test_runs_of_positives_are_merged_only_where_it_changes_nothing(metric):
 
 
 def test_progress_counts_replicates(monkeypatch):
-    monkeypatch.setattr("sawtooth.inference.resampling._BLOCK_ELEMENTS", 100)
+    monkeypatch.setattr("precall.inference.resampling._BLOCK_ELEMENTS", 100)
     told = []
-    saw.aucpr_interval(
-        saw.rank(Y, UNTIED),
+    pr.aucpr_interval(
+        pr.rank(Y, UNTIED),
         method="bootstrap_percentile",
         n_resamples=95,
         rng=0,
@@ -197,7 +195,7 @@ def test_progress_counts_replicates(monkeypatch):
 
 def test_weights_equal_within_cells_are_drawn_exactly():
     weights = np.where(Y == 1, 2.0, 0.5)
-    ranking = saw.rank(Y, UNTIED, sample_weight=weights)
+    ranking = pr.rank(Y, UNTIED, sample_weight=weights)
     functional = Metric().of(ranking)
     resampler = resampler_for(functional, ranking, "fixed")
     values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(6))
@@ -209,7 +207,7 @@ def test_unequal_weights_in_a_cell_keep_mean_and_variance():
     y = np.array([1] + [0] * 40)
     s = np.array([1.0] + [2.0] * 40)
     w = np.concatenate([[1.0], rng.exponential(size=40)])
-    resampler = RankingResampler(saw.rank(y, s, sample_weight=w))
+    resampler = RankingResampler(pr.rank(y, s, sample_weight=w))
     cells, squares = resampler.draw(np.random.default_rng(8), 20_000)
     drawn = cells.above[:, 0]
     assert drawn.mean() == pytest.approx(w[1:].sum(), abs=5 * drawn.std() / np.sqrt(20_000))

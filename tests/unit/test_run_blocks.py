@@ -7,8 +7,8 @@ from operator import methodcaller
 import numpy as np
 import pytest
 
-from sawtooth.exceptions import InputError
-from sawtooth.simulate import iterate_blocks, run_blocks
+from precall.exceptions import InputError
+from precall.simulate import iterate_blocks, run_blocks
 
 draw = methodcaller("random", 3)
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import integrate, special
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.simulate import (
+import precall as pr
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.simulate import (
     REGULAR,
     Beta,
     Bibeta,
@@ -260,15 +260,15 @@ def test_many_levels_approach_the_continuous_scenario():
 def test_empirical_has_the_areas_of_its_sample(digits):
     y_true, y_score = Binormal().sample(60, 140, rng=5)
     y_score = np.round(y_score, digits)
-    model, ranking = Empirical(y_true, y_score), saw.rank(y_true, y_score)
+    model, ranking = Empirical(y_true, y_score), pr.rank(y_true, y_score)
     for prevalence in (0.3, 0.02):
         moved = ranking.at_prevalence(prevalence)
         for estimator in ("average_precision", "davis_goadrich"):
             for recall in ((0.0, 1.0), (0.111, 0.85)):
                 got = model.aucpr(prevalence, recall, estimator=estimator)
-                expected = saw.aucpr(moved, estimator=estimator, recall=recall)
+                expected = pr.aucpr(moved, estimator=estimator, recall=recall)
                 assert got == pytest.approx(expected, rel=1e-12)
-    assert model.auroc() == pytest.approx(saw.auroc(ranking), rel=1e-14)
+    assert model.auroc() == pytest.approx(pr.auroc(ranking), rel=1e-14)
 
 
 def test_empirical_draws_from_the_scores_of_each_class():

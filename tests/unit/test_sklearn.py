@@ -10,12 +10,12 @@ from sklearn.metrics import average_precision_score, make_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.tree import DecisionTreeClassifier
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.sklearn import PRDisplay, aucnpr_score, aucnpr_scorer, aucpr_score, aucpr_scorer
+import precall as pr
+from precall.exceptions import InputError
+from precall.sklearn import PRDisplay, aucnpr_score, aucnpr_scorer, aucpr_score, aucpr_scorer
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 
 @pytest.fixture(scope="module")
@@ -113,7 +113,7 @@ def test_display_from_estimator_and_predictions(data):
     assert sum("random" in str(line.get_label()) for line in display.ax_.lines) == 1
     flipped = PRDisplay.from_estimator(model, x, y, pos_label=0, rng=0)
     assert flipped.ranking.n_pos == (y == 0).sum()
-    assert saw.auroc(flipped.ranking) == pytest.approx(saw.auroc(display.ranking))
+    assert pr.auroc(flipped.ranking) == pytest.approx(pr.auroc(display.ranking))
     plt.close("all")
 
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.exceptions import InputError
-from sawtooth.privacy import sensitivity
-from sawtooth.privacy.attack import reidentification_curve
-from sawtooth.simulate import Bibeta, Binormal, rank_batch
-from sawtooth.simulate.studies import (
+import precall as pr
+from precall.exceptions import InputError
+from precall.privacy import sensitivity
+from precall.privacy.attack import reidentification_curve
+from precall.simulate import Bibeta, Binormal, rank_batch
+from precall.simulate.studies import (
     attack,
     bands,
     bias,
@@ -25,9 +25,9 @@ from sawtooth.simulate.studies import (
     privacy,
     region,
 )
-from sawtooth.simulate.studies._cells import compute
-from sawtooth.simulate.studies._results import Results, markdown_table, read_rows
-from sawtooth.simulate.studies._scores import read_scores
+from precall.simulate.studies._cells import compute
+from precall.simulate.studies._results import Results, markdown_table, read_rows
+from precall.simulate.studies._scores import read_scores
 
 # What is changed to make a slice thin; only what the study reads in its own process, because the
 # processes of more than one worker import their modules anew.
@@ -163,11 +163,11 @@ def test_no_further_cell_is_begun_when_the_caller_stops():
 def test_bias_takes_the_estimators_as_they_are():
     rng = np.random.default_rng(1)
     values = bias.estimates(Binormal(), 10, 40, 5, rng)
-    assert set(values) == set(saw.ESTIMATORS)
+    assert set(values) == set(pr.ESTIMATORS)
     scores = Binormal().sample_scores(10, 40, size=5, rng=np.random.default_rng(1))
     batch = rank_batch(*scores, moments=True)
     for name, got in values.items():
-        expected = [saw.aucpr(batch[k], name) for k in range(5)]
+        expected = [pr.aucpr(batch[k], name) for k in range(5)]
         np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 
@@ -205,7 +205,7 @@ def test_the_table_of_the_paper_on_downsampling_agrees_with_the_normalisation():
             (small, small_normalised, 1 / (1 + ratio)),
             (full, full_normalised, 1 / 25),
         ):
-            floor = saw.minimum_aucpr(prevalence)
+            floor = pr.minimum_aucpr(prevalence)
             rounding = 0.0005 + 0.0005 / (1 - floor)
             assert (area - floor) / (1 - floor) == pytest.approx(normalised, abs=rounding)
 
@@ -283,12 +283,12 @@ def test_drug_discovery_tells_what_the_library_tells(monkeypatch):
         },
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", saw.exceptions.DirectionWarning)
+        warnings.simplefilter("ignore", pr.exceptions.DirectionWarning)
         rows = drug_discovery.one_split(7, 0, 1200, 80)
         _, active = drug_discovery.generate([7, 0], 1200, 80)
         labels = active[~drug_discovery.split(active, np.random.default_rng([7, 1, 0]))]
-        comparison = saw.compare(labels, scores)
-        interval = saw.aucpr_interval(saw.rank(labels, scores["one"]))
+        comparison = pr.compare(labels, scores)
+        interval = pr.aucpr_interval(pr.rank(labels, scores["one"]))
     found = {(row["quantity"], row["scorer"]): row for row in rows}
     assert found["average_precision", "one"]["low"] == interval.low
     assert found["difference", "one"]["p_value"] == comparison.p_values["one", "two"]

@@ -7,16 +7,16 @@ import json
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.aggregate.metrics import per_group
-from sawtooth.aggregate.summary import METHODS, summary_curve
-from sawtooth.aggregate.summary_bands import GRID, false_positive_rates, unbiased_rates
-from sawtooth.exceptions import InputError, UndefinedMetricError
-from sawtooth.simulate import Bibeta, Binormal
+import precall as pr
+from precall.aggregate.groups import rank_groups
+from precall.aggregate.metrics import per_group
+from precall.aggregate.summary import METHODS, summary_curve
+from precall.aggregate.summary_bands import GRID, false_positive_rates, unbiased_rates
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.simulate import Bibeta, Binormal
 from tests import naive_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore::sawtooth.exceptions.DirectionWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 RECALLS = np.linspace(0, 1, 201)
 
@@ -47,18 +47,18 @@ def test_equal_tasks_give_their_own_curve(levels, copies):
     y = rng.random(150) < 0.3
     s = rng.normal(size=150) + y
     s = s if levels is None else np.round(s * levels) / levels
-    ranking = saw.rank(y, s)
+    ranking = pr.rank(y, s)
     rankings = rank_groups(
         np.tile(y, copies), np.tile(s, copies), np.repeat(np.arange(copies), 150)
     )
     summary = summary_curve(rankings)
-    own = saw.pr_curve(ranking)
+    own = pr.pr_curve(ranking)
     np.testing.assert_allclose(summary.curve.at(RECALLS), own.at(RECALLS), atol=1e-14)
     assert summary.area == pytest.approx(own.area(), abs=1e-14)
-    assert summary.area == pytest.approx(saw.aucpr(ranking, "davis_goadrich"), abs=1e-14)
+    assert summary.area == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-14)
     assert summary.prevalence == pytest.approx(ranking.prevalence)
     elsewhere = summary_curve(rankings, prevalence=0.05)
-    moved = saw.pr_curve(ranking.at_prevalence(0.05))
+    moved = pr.pr_curve(ranking.at_prevalence(0.05))
     assert elsewhere.area == pytest.approx(moved.area(), abs=1e-14)
 
 
@@ -99,7 +99,7 @@ def test_tasks_of_one_law_at_any_prevalence_give_its_curve(law):
         summary = summary_curve(rankings, reference)
         truth = law.aucpr(reference)
         # The spread of the tasks' own areas at this prevalence gives the error of the mean.
-        own = [saw.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
+        own = [pr.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
         error = np.std(own, ddof=1) / np.sqrt(24)
         assert summary.area == pytest.approx(truth, abs=4 * error)
         assert error < 0.05 * truth  # or the test would prove little
@@ -113,7 +113,7 @@ def test_area_of_the_vertical_mean_is_the_mean_area():
     vertical = summary_curve(rankings, method="vertical")
     expected = per_group(rankings, "aucpr", estimator="davis_goadrich").mean()
     assert vertical.area == pytest.approx(expected, abs=1e-14)
-    mean = np.mean([saw.pr_curve(r).at(GRID) for r in rankings], axis=0)
+    mean = np.mean([pr.pr_curve(r).at(GRID) for r in rankings], axis=0)
     np.testing.assert_allclose(vertical.precision, mean, atol=1e-9)
 
 
@@ -121,8 +121,8 @@ def test_pooled_is_the_curve_of_all_rows():
     rng = np.random.default_rng(6)
     y, s, group = random_tasks(rng, 6, 40)
     pooled = summary_curve(rank_groups(y, s, group), method="pooled")
-    ranking = saw.rank(y, s)
-    assert pooled.area == pytest.approx(saw.aucpr(ranking, "davis_goadrich"), abs=1e-13)
+    ranking = pr.rank(y, s)
+    assert pooled.area == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-13)
     assert set(pooled.beside) == {"reference", "vertical"}
     with pytest.raises(InputError, match="pooled=True"):
         summary_curve([ranking, ranking], method="pooled")
@@ -223,7 +223,7 @@ def test_tasks_that_lack_a_class_are_left_out():
 
 
 def test_one_task_has_a_curve_but_no_band():
-    ranking = saw.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
     for method in ("reference", "vertical"):
         summary = summary_curve([ranking], method=method)
         assert np.isnan(summary.low).all()
@@ -252,4 +252,4 @@ def test_plain_data_and_a_picture():
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        summary_curve([saw.rank([1, 0], [2, 1])], **options)
+        summary_curve([pr.rank([1, 0], [2, 1])], **options)

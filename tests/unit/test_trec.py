@@ -10,12 +10,12 @@ import sys
 import numpy as np
 import pytest
 
-import sawtooth as saw
-from sawtooth.aggregate import trec
-from sawtooth.aggregate.groups import rank_groups
-from sawtooth.aggregate.metrics import per_group
-from sawtooth.aggregate.trec import read_trec
-from sawtooth.exceptions import InputError
+import precall as pr
+from precall.aggregate import trec
+from precall.aggregate.groups import rank_groups
+from precall.aggregate.metrics import per_group
+from precall.aggregate.trec import read_trec
+from precall.exceptions import InputError
 
 # Sums of a few dozen terms in another order.
 SAME = 1e-12
@@ -146,8 +146,8 @@ def test_worked_example():
     with pytest.raises(InputError, match="1 have none"):
         per_group(rankings, "auroc")
     with pytest.raises(InputError, match="1 have none"):
-        saw.aggregate(rankings, "aucnpr")
-    assert saw.aggregate(rankings, "aucpr").estimate == 0.25
+        pr.aggregate(rankings, "aucnpr")
+    assert pr.aggregate(rankings, "aucpr").estimate == 0.25
 
 
 def test_the_two_tie_rules():

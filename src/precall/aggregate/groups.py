@@ -1,0 +1,212 @@
+"""Rank every group by itself, all of them at once: folds, tasks, queries and classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from ..exceptions import InputError
+from . import grouping as _grouping
+from .pooling import pool
+from .ranking_set import RankingSet as RankingSet
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+# Folds, tasks and classes are pooled without being asked; a hundred thousand queries are not.
+_POOLED_GROUPS = 1000
+
+
+def rank_groups(
+    y_true: object,
+    y_score: object,
+    groups: object,
+    sample_weight: object = None,
+    *,
+    pos_label: object = 1,
+    pooled: bool | None = None,
+) -> RankingSet:
+    """Rank the rows of every group by itself, all groups in one pass.
+
+    Parameters
+    ----------
+    y_true, y_score, sample_weight, pos_label
+        As in :func:`precall.rank`.
+    groups : array-like
+        The fold, task or query of each row: integers, strings or anything hashable, in any order;
+        rows that already lie together group by group are fastest.
+    pooled : bool, optional
+        Whether to rank all rows together as well, which ``how="pooled"`` of
+        :func:`precall.aggregate` needs. It takes another sort of everything. By default it is
+        done for up to 1,000 groups.
+
+    Returns
+    -------
+    RankingSet
+        Groups in ascending order of their labels; in order of first appearance if the labels do
+        not sort (strings beside numbers). Every group has its place, with no positives too.
+
+    Raises
+    ------
+    InputError
+        As :func:`precall.rank`, and for missing group labels.
+
+    Notes
+    -----
+    Groups of one size are sorted as the rows of a matrix, so there is one sort per distinct size
+    and no loop over groups. No warning about the direction of the scores is given per group.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> queries = ["jam", "jam", "tea", "tea", "tea"]
+    >>> rankings = pr.rank_groups([0, 1, 1, 0, 1], [0.2, 0.9, 0.7, 0.8, 0.1], queries)
+    >>> rankings.labels.tolist(), rankings.n_pos.tolist()
+    (['jam', 'tea'], [1, 2])
+    """
+    positive = _validation.as_positive_mask(y_true, pos_label)
+    scores = _validation.as_scores(y_score)
+    column = _grouping.as_group_labels(groups)
+    arrays = {"y_true": positive, "y_score": scores, "groups": column}
+    weights = None
+    if sample_weight is not None:
+        weights = _validation.as_weights(sample_weight)
+        arrays["sample_weight"] = weights
+    _validation.require_same_length(**arrays)
+    if scores.dtype.kind == "f" and np.isnan(scores.min()):
+        _validation.reject_missing(scores, "y_score")
+    grouping = _grouping.group_rows(column)
+    return ranked(positive, scores, weights, grouping, pooled)
+
+
+def ranked(
+    positive: npt.NDArray[np.bool_],
+    scores: Array,
+    weights: FloatArray | None,
+    grouping: _grouping.Grouping,
+    pooled: bool | None,
+) -> RankingSet:
+    """Rank checked arrays whose groups are known."""
+    starts, order = grouping.starts, grouping.order
+    if weights is not None:
+        starts, order = _without_weightless(weights, starts, order)
+    tables = _grouping.tabulate(positive, scores, weights, starts, order)
+    n_groups = grouping.labels.size
+    together = pooled if pooled is not None else n_groups <= _POOLED_GROUPS
+    return RankingSet(
+        labels=grouping.labels,
+        **tables._asdict(),
+        pooled=pool(positive, scores, weights, starts, order, tables) if together else None,
+    )
+
+
+def _without_weightless(
+    weights: FloatArray, starts: IntArray, order: IntArray | None
+) -> tuple[IntArray, IntArray | None]:
+    """Leave rows of weight zero out, as rank() does; their group keeps its place."""
+    used = weights > 0 if order is None else weights[order] > 0
+    if used.all():
+        return starts, order
+    if not used.any():
+        raise InputError("sample_weight is zero in every row: at least one must be positive.")
+    kept = np.flatnonzero(used)
+    return np.searchsorted(kept, starts), kept if order is None else order[kept]
+
+
+def rank_classes(
+    y_true: object,
+    scores_matrix: object,
+    classes: object = None,
+    sample_weight: object = None,
+    *,
+    pooled: bool | None = None,
+) -> RankingSet:
+    """Rank every class against the rest: multi-class and multi-label data as a set of rankings.
+
+    Parameters
+    ----------
+    y_true : array-like
+        One class label per row (multi-class), or a matrix of zeros and ones with a column per
+        class (multi-label).
+    scores_matrix : array-like of shape (rows, classes)
+        One column of scores per class.
+    classes : array-like, optional
+        The label of each column. By default the distinct labels in ascending order, which must
+        then be as many as there are columns; 0, 1, 2, ... for a matrix `y_true`.
+    sample_weight : array-like, optional
+        One per row.
+    pooled : bool, optional
+        As in :func:`rank_groups`.
+
+    Returns
+    -------
+    RankingSet
+        One group per class, in the order of the columns. :func:`precall.aggregate` with
+        ``how="mean"`` gives the macro average, ``"pooled"`` the micro average and ``"weighted"``
+        the average weighted by the positives of each class.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> scores = [[0.7, 0.2, 0.1], [0.1, 0.8, 0.1], [0.3, 0.4, 0.3], [0.2, 0.2, 0.6]]
+    >>> rankings = pr.rank_classes(["ant", "bee", "ant", "fly"], scores)
+    >>> rankings.labels.tolist(), rankings.n_pos.tolist()
+    (['ant', 'bee', 'fly'], [2, 1, 1])
+    """
+    matrix = _validation._as_array(scores_matrix, "scores_matrix")
+    if matrix.ndim != 2:
+        raise InputError(
+            "scores_matrix must have one row per case and one column per class, got shape "
+            f"{matrix.shape}."
+        )
+    n_rows, n_classes = matrix.shape
+    labels, members = _class_members(y_true, classes, n_classes)
+    weights = None
+    if sample_weight is not None:
+        weights = _validation.as_weights(sample_weight)
+        _validation.require_same_length(scores_matrix=matrix, sample_weight=weights)
+        weights = np.tile(weights, n_classes)
+    _validation.require_same_length(y_true=members, scores_matrix=matrix)
+    # Column by column, so that a class is a group whose rows lie together.
+    scores = _validation.as_scores(matrix.T.ravel(), "scores_matrix")
+    _validation.reject_missing(scores, "scores_matrix")
+    starts = np.arange(n_classes + 1) * n_rows
+    grouping = _grouping.Grouping(labels, starts, None)
+    return ranked(members.T.ravel(), scores, weights, grouping, pooled)
+
+
+def _class_members(
+    y_true: object, classes: object, n_classes: int
+) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Label of each column, and which rows belong to it."""
+    labels = _validation._as_array(y_true, "y_true")
+    names = None if classes is None else _grouping.as_group_labels(classes)
+    if labels.ndim == 2:
+        if not np.isin(labels, (0, 1)).all():
+            raise InputError("y_true as a matrix must hold zeros and ones only.")
+        names = np.arange(labels.shape[1]) if names is None else names
+        members = labels.astype(np.bool_)
+    else:
+        labels = _grouping.as_group_labels(y_true)
+        found, codes = _grouping.factorise(labels) if labels.size else (labels, labels)
+        _validation.reject_missing(found, "y_true")
+        names = found if names is None else names
+        position = {name: column for column, name in enumerate(names.tolist())}
+        unknown = [label for label in found.tolist() if label not in position]
+        if unknown:
+            raise InputError(
+                f"y_true has labels that are not in classes ({', '.join(map(repr, unknown[:5]))}): "
+                "name every class, in the order of the columns of scores_matrix."
+            )
+        columns = np.array([position[label] for label in found.tolist()], dtype=np.int64)
+        members = columns[codes.astype(np.int64)][:, np.newaxis] == np.arange(n_classes)
+    if names.size != n_classes or len(set(names.tolist())) != n_classes:
+        raise InputError(
+            f"classes must name the {n_classes} columns of scores_matrix, each once, got "
+            f"{names.size}: pass classes= where some class does not occur in y_true."
+        )
+    return names, members

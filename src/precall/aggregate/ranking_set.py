@@ -1,0 +1,310 @@
+"""Many rankings in one table: folds, tasks, queries or classes.
+
+:class:`RankingSet` is to :class:`~precall.Ranking` what a column of tables is to one table: the
+rows of all groups lie below each other, and `offsets` says where each group begins. Its size is
+that of the positives and the groups, however many negatives there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..exceptions import InputError
+from ..ranking import Cells, Ranking
+from . import grouping as _grouping
+from .pooling import Pooled
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class RankingSet:
+    """The rankings of many groups; iterate over it to get each as a :class:`~precall.Ranking`.
+
+    Build one with :func:`rank_groups` or :func:`rank_classes`, or from rankings that exist with
+    :meth:`from_rankings`. Rows ``offsets[g]:offsets[g + 1]`` belong to group ``g``.
+
+    Parameters
+    ----------
+    labels : array
+        The groups' labels, one per group.
+    offsets : array of int
+        Where each group's rows begin, and the end.
+    threshold : array
+        The distinct scores of positives in each group, descending within a group.
+    cells : Cells
+        Counts (or weights) as in a ranking: positives, tied and above per row, below per group.
+    squares, rows : Cells, optional
+        Sums of squared weights and numbers of rows per cell; None when every weight is 1.
+    unscored : array of int, optional
+        Positives of each group that were never scored, such as relevant documents that a search
+        did not return. They count in what is divided by the number of positives, with precision 0.
+    pooled : Pooled, optional
+        All rows as if they were one group; see :func:`rank_groups`.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> rankings = pr.rank_groups([1, 0, 1, 0, 1], [4, 3, 2, 9, 8], ["a", "a", "a", "b", "b"])
+    >>> rankings
+    RankingSet(groups=2, n_pos=3, n_neg=2, prevalence=0.5 to 0.667)
+    >>> [pr.aucpr(ranking) for ranking in rankings]
+    [0.8333333333333333, 0.5]
+    >>> rankings.of("b").n_pos
+    1
+    """
+
+    labels: Array
+    offsets: IntArray
+    threshold: Array
+    cells: Cells
+    squares: Cells | None = None
+    rows: Cells | None = None
+    unscored: IntArray | None = None
+    pooled: Pooled | None = None
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and check that the table fits together."""
+        n_rows = self.threshold.size
+        sizes_fit = self.offsets.size == self.labels.size + 1 == np.size(self.cells.below) + 1
+        rows_fit = self.offsets[-1] == n_rows == self.cells.positives.size
+        if not (sizes_fit and rows_fit):
+            raise InputError(
+                "labels, offsets, threshold and cells do not fit together: use rank_groups or "
+                "RankingSet.from_rankings to build a RankingSet."
+            )
+        for name in ("labels", "offsets", "threshold", "unscored"):
+            array = getattr(self, name)
+            if array is not None and array.flags.writeable:
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+
+    @classmethod
+    def from_rankings(
+        cls, rankings: Iterable[Ranking] | Mapping[Any, Ranking], *, labels: object = None
+    ) -> RankingSet:
+        """Put rankings that exist below each other.
+
+        Parameters
+        ----------
+        rankings : iterable of Ranking, or mapping from label to Ranking
+        labels : array-like, optional
+            One per ranking; 0, 1, 2, ... by default, or the keys of a mapping.
+
+        Examples
+        --------
+        >>> import precall as pr
+        >>> first, second = pr.rank([1, 0], [2, 1]), pr.rank([1, 0, 0], [3, 2, 1])
+        >>> pr.RankingSet.from_rankings({"first": first, "second": second}).labels.tolist()
+        ['first', 'second']
+        """
+        if isinstance(rankings, Mapping):
+            labels = list(rankings) if labels is None else labels
+            rankings = rankings.values()
+        members = list(rankings)
+        if not members or not all(isinstance(member, Ranking) for member in members):
+            raise InputError("rankings must be at least one Ranking, as rank() returns them.")
+        names = np.arange(len(members)) if labels is None else _grouping.as_group_labels(labels)
+        if names.size != len(members):
+            raise InputError(
+                f"labels must be one per ranking, got {names.size} for {len(members)}."
+            )
+        weighted = any(member.weighted for member in members)
+        return cls(
+            labels=names,
+            offsets=np.concatenate([[0], np.cumsum([len(member) for member in members])]),
+            threshold=np.concatenate([member.threshold for member in members]),
+            cells=_stacked(member.cells for member in members),
+            squares=_stacked(m.squares or m.cells for m in members) if weighted else None,
+            rows=_stacked(m.rows or m.cells for m in members) if weighted else None,
+        )
+
+    def __len__(self) -> int:
+        """Return the number of groups."""
+        return int(self.labels.size)
+
+    def __getitem__(self, index: int) -> Ranking:
+        """Return the ranking at a position; :meth:`of` looks one up by its label."""
+        position = range(len(self))[index]
+        inside = slice(self.offsets[position], self.offsets[position + 1])
+        return Ranking(
+            threshold=self.threshold[inside],
+            **_part(self.cells, inside, position)._asdict(),
+            squares=self.squares and _part(self.squares, inside, position),
+            rows=self.rows and _part(self.rows, inside, position),
+        )
+
+    def __iter__(self) -> Iterator[Ranking]:
+        """Yield the ranking of every group, in the order of `labels`."""
+        return (self[position] for position in range(len(self)))
+
+    def of(self, label: Any) -> Ranking:
+        """Return the ranking of the group with this label."""
+        position = self._positions.get(label)
+        if position is None:
+            raise InputError(
+                f"there is no group {label!r}: see .labels for the {len(self)} there are."
+            )
+        return self[position]
+
+    @cached_property
+    def _positions(self) -> dict[Any, int]:
+        return {label: position for position, label in enumerate(self.labels.tolist())}
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carry weights other than 1."""
+        return self.squares is not None
+
+    @cached_property
+    def n_pos(self) -> Array:
+        """Weight of positives in each group, the unscored ones not counted."""
+        return self.sums(self.cells.positives)
+
+    @cached_property
+    def n_neg(self) -> Array:
+        """Weight of negatives in each group."""
+        total: Array = self.sums(self.cells.above + self.cells.tied) + self.cells.below
+        return total
+
+    @cached_property
+    def prevalence(self) -> FloatArray:
+        """Share of positives in each group; NaN in an empty one."""
+        total = np.asarray(self.n_pos + self.n_neg, dtype=np.float64)
+        share = np.full(len(self), np.nan)
+        np.divide(self.n_pos, total, out=share, where=total > 0)
+        return share
+
+    @cached_property
+    def tp(self) -> Array:
+        """True positives of the row's own group at each threshold."""
+        return self.cumulated(self.cells.positives)
+
+    @cached_property
+    def fp(self) -> Array:
+        """False positives of the row's own group at each threshold, those tied included."""
+        return self.cumulated(self.cells.above + self.cells.tied)
+
+    @cached_property
+    def group_of_row(self) -> IntArray:
+        """Position of the group that each row of the table belongs to."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+    def sums(self, values: Array) -> Array:
+        """Sum one value per row over each group; a group without rows sums to zero."""
+        total = np.zeros(len(self), dtype=values.dtype)
+        filled = np.flatnonzero(self.offsets[:-1] < self.offsets[1:])
+        if filled.size:
+            total[filled] = np.add.reduceat(values, self.offsets[:-1][filled])
+        return total
+
+    def cumulated(self, values: Array) -> Array:
+        """Cumulate one value per row within each group."""
+        if values.dtype.kind in "iu":  # exact: the other groups can be subtracted again
+            total = np.concatenate([[0], np.cumsum(values)])
+            base = np.repeat(total[self.offsets[:-1]], np.diff(self.offsets))
+            return np.asarray(total[1:] - base)
+        out = np.empty_like(values)
+        for _, index, real in self.blocks():
+            out[index[real]] = np.cumsum(np.where(real, values[index], 0.0), axis=1)[real]
+        return out
+
+    def blocks(self) -> Iterator[tuple[IntArray, IntArray, npt.NDArray[np.bool_]]]:
+        """Cut the groups into matrices of about equally many rows each.
+
+        Yields the groups, the row numbers (one line per group, the width a power of two) and which
+        of them are real: the others repeat a row of the table and are to be given weight zero.
+        """
+        sizes = np.diff(self.offsets)
+        bits = np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)
+        for bit in np.unique(bits[sizes > 0]):
+            width = 1 << int(bit)
+            members = np.flatnonzero((bits == bit) & (sizes > 0))
+            step = max(1, _grouping.BLOCK_ROWS // width)
+            for begin in range(0, members.size, step):
+                chosen = members[begin : begin + step]
+                real = np.arange(width) < sizes[chosen][:, np.newaxis]
+                index = self.offsets[chosen][:, np.newaxis] + np.arange(width)
+                yield chosen, np.minimum(index, self.threshold.size - 1), real
+
+    def select(self, groups: object) -> RankingSet:
+        """Return the set of some groups only, given as positions or as one boolean per group.
+
+        The pooled ranking is of all groups, so the result has none.
+
+        Examples
+        --------
+        >>> import precall as pr
+        >>> rankings = pr.rank_groups([1, 0, 0, 0], [4, 3, 9, 8], [1, 1, 2, 2])
+        >>> len(rankings.select(rankings.n_pos > 0))
+        1
+        """
+        chosen = np.arange(len(self))[groups if isinstance(groups, slice) else np.asarray(groups)]
+        sizes = np.diff(self.offsets)[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+
+        def picked(cells: Cells) -> Cells:
+            positives, tied, above = (part[rows] for part in cells[:3])
+            return Cells(positives, tied, above, cells.below[chosen])
+
+        return RankingSet(
+            labels=self.labels[chosen],
+            offsets=offsets,
+            threshold=self.threshold[rows],
+            cells=picked(self.cells),
+            squares=self.squares and picked(self.squares),
+            rows=self.rows and picked(self.rows),
+            unscored=None if self.unscored is None else self.unscored[chosen],
+        )
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        known = self.prevalence[~np.isnan(self.prevalence)]
+        spread = f"{known.min():.3g} to {known.max():.3g}" if known.size else "none"
+        weighted = ", weighted" if self.weighted else ""
+        return (
+            f"RankingSet(groups={len(self)}, n_pos={self.n_pos.sum():.12g}, "
+            f"n_neg={self.n_neg.sum():.12g}, prevalence={spread}{weighted})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists: the labels, and each ranking's own dictionary."""
+        return {
+            "labels": self.labels.tolist(),
+            "unscored": None if self.unscored is None else self.unscored.tolist(),
+            "rankings": [ranking.to_dict() for ranking in self],
+        }
+
+
+def _part(cells: Cells, inside: slice, group: int) -> Cells:
+    positives, tied, above = (part[inside] for part in cells[:3])
+    return Cells(positives, tied, above, cells.below[group].item())
+
+
+def _stacked(cells: Iterable[Cells]) -> Cells:
+    positives, tied, above, below = zip(*cells, strict=True)
+    return Cells(
+        np.concatenate(positives), np.concatenate(tied), np.concatenate(above), np.asarray(below)
+    )
+
+
+def as_ranking_set(rankings: object) -> RankingSet:
+    """Accept a RankingSet, a list of rankings or a mapping from label to ranking."""
+    if isinstance(rankings, RankingSet):
+        return rankings
+    if isinstance(rankings, Ranking) or not isinstance(rankings, Iterable):
+        raise InputError(
+            "rankings must be a RankingSet from rank_groups, or a list or mapping of Ranking, "
+            f"got {type(rankings).__name__}."
+        )
+    return RankingSet.from_rankings(rankings)

@@ -1,0 +1,111 @@
+"""The commands, and what becomes of their errors: one line, exit status 2."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+
+import click
+
+from .._version import __version__
+from ..evaluation.wording import clean_name
+from ..exceptions import PrecallError, PrecallWarning
+from .examples import Group
+from .terminal import one_line, tell
+
+_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
+_INTERRUPTED = 130
+
+
+class _Commands(Group):
+    """Load a command when it is called, so that --help and --version are quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of use."""
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Find a command by its name."""
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = import_module(f".{cmd_name}", __package__).command
+        return command
+
+
+@click.group(
+    cls=_Commands,
+    examples=(
+        "precall report",
+        "precall evaluate scores.csv --label y --score model",
+        "precall COMMAND --help",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Bad input gives one line on standard error and exit status 2; nothing is written then.",
+)
+@click.version_option(__version__, message="precall %(version)s")
+def app() -> None:
+    """Tell how good a scorer is, how sure you can be, and what it would be elsewhere."""
+
+
+def run(arguments: Sequence[str] | None) -> int:
+    """Run the command line; every error that a user can mend becomes one line."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that lacks a sign gets a question mark
+            stream.reconfigure(errors="replace")
+    try:
+        with _warnings_in_one_line():
+            result = app.main(
+                args=None if arguments is None else list(arguments),
+                prog_name="precall",
+                standalone_mode=False,
+            )
+            sys.stdout.flush()
+            return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        return 0
+    except click.ClickException as error:
+        return _refuse(error.format_message(), _where(error))
+    except PrecallError as error:
+        return _refuse(str(error))
+    except (ImportError, MemoryError) as error:
+        return _refuse(str(error) or "there is not enough memory for this.")
+    except BrokenPipeError:  # whoever read our output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        name = f"{clean_name(error.filename, 120)}: " if error.filename else ""
+        return _refuse(f"{name}{error.strerror or error}")
+    except (KeyboardInterrupt, click.Abort):
+        return _refuse("interrupted; nothing was written.", status=_INTERRUPTED)
+
+
+def _where(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f" (see {context.command_path} --help)" if context is not None else ""
+
+
+def _refuse(message: str, where: str = "", *, status: int = 2) -> int:
+    tell(f"precall: {one_line(message)}{where}")
+    return status
+
+
+@contextmanager
+def _warnings_in_one_line() -> Iterator[None]:
+    """Show this library's warnings as a line each, and nobody else's."""
+
+    def show(message: object, category: type[Warning], *_: object, **__: object) -> None:
+        if issubclass(category, PrecallWarning):
+            tell(f"precall: warning: {one_line(str(message))}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", PrecallWarning)
+        previous, warnings.showwarning = warnings.showwarning, show
+        try:
+            yield
+        finally:
+            warnings.showwarning = previous

@@ -1,0 +1,125 @@
+"""``precall evaluate``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from .._version import __version__
+from ..engines.files import Roles
+from ..evaluation import Evaluation, wording
+from ..evaluation.measures import MEASURES
+from .examples import Command
+from .options import (
+    Request,
+    cluster_option,
+    column_options,
+    evaluated,
+    file_argument,
+    group_option,
+    json_option,
+    level_option,
+    memory_option,
+    recall_option,
+    seed_option,
+)
+from .terminal import console, findings, grid, heading, measure_blocks, sentences, write_json
+
+
+@click.command(
+    "evaluate",
+    cls=Command,
+    examples=(
+        "precall evaluate scores.csv --label y --score model",
+        "precall evaluate scores.parquet --label y --score a --score b --group country",
+        "cat scores.csv | precall evaluate - --label y --score model --json",
+    ),
+)
+@file_argument()
+@column_options()
+@group_option
+@cluster_option
+@level_option
+@recall_option
+@seed_option
+@memory_option
+@json_option
+def command(
+    file: str,
+    label: str,
+    scores: tuple[str, ...],
+    weight: str | None,
+    pos_label: str | None,
+    group: str | None,
+    cluster: str | None,
+    level: float,
+    recall: float,
+    seed: int,
+    memory: int,
+    as_json: bool,
+) -> None:
+    """Evaluate one or several models on the rows of FILE.
+
+    FILE is CSV, TSV, Parquet, Feather or JSON lines by its ending, also compressed; - reads
+    standard input.
+    """
+    roles = Roles(
+        label=label,
+        scores=scores,
+        weight=weight,
+        group=group,
+        cluster=cluster,
+        pos_label=pos_label,
+    )
+    evaluation = evaluated(Request(file, roles, level, recall, seed, memory * 2**20))
+    if as_json:
+        write_json({"precall": __version__, "file": file} | evaluation.to_dict())
+    else:
+        show(evaluation, file)
+
+
+def show(evaluation: Evaluation, file: str) -> None:
+    """Print an evaluation: the answer, the measures, the groups, the findings."""
+    output = console()
+    source = "standard input" if file == "-" else wording.clean_name(Path(file).name, 50)
+    rows = wording.plural(evaluation.n_rows, "row")
+    positive = wording.count(evaluation.n_positive_rows)
+    share = wording.percent(evaluation.prevalence)
+    level = wording.percent(evaluation.settings.confidence_level)
+    sentences(output, [f"{source}: {rows}, {positive} positive, prevalence {share}", ""])
+    sentences(output, evaluation.answer)
+    titles = [model.title for model in evaluation.models]
+    heading(output, f"Measures with {level} intervals")
+    measures = [[model.measures[name] for model in evaluation.models] for name in MEASURES]
+    measure_blocks(output, titles, measures)
+    if evaluation.groups:
+        _groups(output, evaluation)
+    heading(output, "Findings")
+    findings(output, evaluation.findings)
+
+
+def _groups(output: Console, evaluation: Evaluation) -> None:
+    shown = list(range(len(evaluation.models)))
+    if len(shown) > 2:  # more do not fit; --json has all
+        shown = [evaluation.models.index(evaluation.best)]
+    names: Any = [evaluation.models[i].title for i in shown]
+    heading(output, "AUCNPR by group" + (f" ({names[0]})" if len(shown) == 1 else ""))
+    columns = [("group", "left"), ("positive", "right"), ("prevalence", "right")]
+    columns += [(wording.clean_name(name, 19), "right") for name in names]
+    rows = [
+        [
+            group.title,
+            f"{wording.count(group.n_pos)} of {wording.count(group.n_pos + group.n_neg)}",
+            wording.percent(group.prevalence),
+            *(_cell(group.measures[i]["aucnpr"]) for i in shown),
+        ]
+        for group in evaluation.groups
+    ]
+    grid(output, columns, rows)
+
+
+def _cell(measure: Any) -> str:
+    return measure.text if measure.interval is not None else "–"

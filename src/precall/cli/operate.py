@@ -1,0 +1,100 @@
+"""``precall operate``."""
+
+from __future__ import annotations
+
+import click
+
+from .._version import __version__
+from ..engines.files import Roles
+from ..evaluation import wording
+from ..points.operating import OperatingPoint, operating_point
+from .examples import Command
+from .options import (
+    Request,
+    column_options,
+    file_argument,
+    json_option,
+    level_option,
+    memory_option,
+    ranked,
+)
+from .terminal import console, grid, heading, sentences, write_json
+
+_TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
+
+
+@click.command(
+    "operate",
+    cls=Command,
+    examples=(
+        "precall operate scores.csv --label y --score model --min-precision 0.9",
+        "precall operate scores.csv --label y --score model --min-recall 0.8",
+    ),
+)
+@file_argument()
+@column_options()
+@click.option("--min-precision", type=_TARGET, help="Precision to be kept.")
+@click.option("--min-recall", type=_TARGET, help="Recall to be kept, instead.")
+@click.option("--prevalence", type=_TARGET, help="Prevalence elsewhere, for precision there.")
+@level_option
+@memory_option
+@json_option
+def command(
+    file: str,
+    label: str,
+    scores: tuple[str, ...],
+    weight: str | None,
+    pos_label: str | None,
+    min_precision: float | None,
+    min_recall: float | None,
+    prevalence: float | None,
+    level: float,
+    memory: int,
+    as_json: bool,
+) -> None:
+    """Find a threshold whose precision (or recall) can be promised.
+
+    The promise holds although the threshold is chosen on the same rows, if they are independent.
+    """
+    roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
+    rankings = ranked(Request(file, roles, memory=memory * 2**20))
+    points = {}
+    for name, ranking in rankings.items():
+        points[name] = operating_point(
+            ranking,
+            min_precision=min_precision,
+            min_recall=min_recall,
+            confidence_level=level,
+            prevalence=prevalence,
+        )
+    if as_json:
+        models = [{"name": name, **point.to_dict()} for name, point in points.items()]
+        write_json({"precall": __version__, "file": file, "models": models})
+    else:
+        for title, point in zip(wording.clean_names(scores, 60), points.values(), strict=True):
+            show(title, point)
+
+
+def show(title: str, point: OperatingPoint) -> None:
+    """Print the promise, what was observed there, and the counts."""
+    output = console()
+    heading(output, title)
+    sentences(output, [point.message])
+    if not point.certified or point.confusion is None:
+        return
+    output.print()
+    rows = []
+    for name, bound, seen in (
+        ("precision", point.precision_bound, point.precision),
+        ("recall", point.recall_bound, point.recall),
+    ):
+        observed = wording.interval(seen.estimate, seen.low, seen.high) if seen else "–"
+        rows.append([name, f"≥ {wording.number(bound)}", observed])
+    grid(output, [("", "left"), ("promised", "right"), ("observed", "right")], rows, indent=2)
+    output.print()
+    at = point.confusion
+    cells = [
+        ["selected", wording.count(at.tp), wording.count(at.fp)],
+        ["not selected", wording.count(at.fn), wording.count(at.tn)],
+    ]
+    grid(output, [("", "left"), ("positive", "right"), ("negative", "right")], cells, indent=2)

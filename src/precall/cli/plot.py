@@ -1,0 +1,108 @@
+"""``precall plot``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .. import curves
+from .._optional import require
+from ..engines.files import Roles
+from ..evaluation import wording
+from ..inference.bands import pr_band
+from ..ranking import Ranking
+from .examples import Command
+from .options import (
+    Request,
+    check_output,
+    column_options,
+    file_argument,
+    level_option,
+    memory_option,
+    ranked,
+    seed_option,
+)
+
+_KINDS = ("pr", "roc", "hit", "lift", "gain")
+
+
+@click.command(
+    "plot",
+    cls=Command,
+    examples=(
+        "precall plot scores.csv --label y --score model -o curve.png",
+        "precall plot scores.csv --label y --score a --score b --kind roc -o roc.svg",
+    ),
+)
+@file_argument()
+@column_options()
+@click.option(
+    "--kind", type=click.Choice(_KINDS), default="pr", show_default=True, help="Which curve."
+)
+@click.option("--band/--no-band", default=True, show_default=True, help="Band around a PR curve.")
+@level_option
+@seed_option
+@memory_option
+@click.option(
+    "-o", "--output", required=True, metavar="FILE", help="A .png, .svg or .pdf file to write."
+)
+def command(
+    file: str,
+    label: str,
+    scores: tuple[str, ...],
+    weight: str | None,
+    pos_label: str | None,
+    kind: str,
+    band: bool,
+    level: float,
+    seed: int,
+    memory: int,
+    output: str,
+) -> None:
+    """Draw the curves of FILE into a picture."""
+    from ..display.output import whole_file
+
+    require("matplotlib", "drawing", "plot")
+    path = check_output(output, (".png", ".svg", ".pdf"), file)
+    roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
+    rankings = ranked(Request(file, roles, memory=memory * 2**20))
+    # Matplotlib reads dollar signs as mathematics.
+    titles = [title.replace("$", r"\$") for title in wording.clean_names(scores)]
+    named = dict(zip(titles, rankings.values(), strict=True))
+    if kind == "pr":
+        axes = _draw_pr(named, level if band else None, seed)
+    else:
+        axes = _draw_other(named, kind)
+    with whole_file(path) as unfinished:
+        axes.figure.savefig(unfinished, dpi=200)
+    click.echo(f"The picture is in {path.resolve()}")
+
+
+def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> Any:
+    import matplotlib as mpl
+
+    mpl.use("Agg")  # to a file, never to a screen
+    from ..display.mpl import plot_pr
+
+    bands = None
+    if level is not None:
+        bands = {
+            name: pr_band(ranking, confidence_level=level, rng=seed)
+            for name, ranking in rankings.items()
+        }
+    return plot_pr(rankings, bands=bands)
+
+
+def _draw_other(rankings: dict[str, Ranking], kind: str) -> Any:
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from ..display.mpl import new_axes, plot_curve, styles
+
+    axes = new_axes()
+    make = getattr(curves, f"{kind}_curve")
+    for (name, ranking), style in zip(rankings.items(), styles(len(rankings)), strict=True):
+        plot_curve(make(ranking), axes, label=name, **style)
+    axes.legend(frameon=False, fontsize=9)
+    return axes

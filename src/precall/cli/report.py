@@ -1,0 +1,141 @@
+"""``precall report``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..display.report import Origin, write_report
+from ..engines.files import LARGE, Roles
+from ..example import example_path, load_example
+from ..exceptions import InputError
+from .examples import Command
+from .options import (
+    Request,
+    check_output,
+    cluster_option,
+    column_options,
+    evaluated,
+    file_argument,
+    group_option,
+    level_option,
+    memory_option,
+    recall_option,
+    seed_option,
+)
+from .terminal import spinner
+
+
+@click.command(
+    "report",
+    cls=Command,
+    examples=(
+        "precall report",
+        "precall report scores.csv --label y --score model -o report.html",
+        "precall report scores.csv --label y --score a --score b --group country",
+    ),
+)
+@file_argument(required=False)
+@column_options(required=False)
+@group_option
+@cluster_option
+@level_option
+@recall_option
+@seed_option
+@memory_option
+@click.option(
+    "-o",
+    "--output",
+    default="precall-report.html",
+    show_default=True,
+    metavar="FILE",
+    help="The page to write.",
+)
+@click.option("--open", "open_page", is_flag=True, help="Open it in the browser.")
+def command(
+    file: str | None,
+    label: str | None,
+    scores: tuple[str, ...],
+    weight: str | None,
+    pos_label: str | None,
+    group: str | None,
+    cluster: str | None,
+    level: float,
+    recall: float,
+    seed: int,
+    memory: int,
+    output: str,
+    open_page: bool,
+) -> None:
+    """Write a report on FILE: one HTML page that opens offline.
+
+    Without FILE, the report is about the example that comes with precall.
+    """
+    if file is None:
+        if label or scores or weight or pos_label or group or cluster:
+            raise InputError("columns are named but no FILE: say precall report FILE --label ...")
+        request, origin = _example(level, recall, seed, output)
+    else:
+        if not label or not scores:
+            raise InputError("which columns? say precall report FILE --label NAME --score NAME")
+        roles = Roles(
+            label=label,
+            scores=scores,
+            weight=weight,
+            group=group,
+            cluster=cluster,
+            pos_label=pos_label,
+        )
+        request = Request(file, roles, level, recall, seed, memory * 2**20)
+        origin = Origin(source=_source(file), command=_again(request, output))
+    path = check_output(output, (".html", ".htm"), file)
+    evaluation = evaluated(request, curves=True)
+    with spinner() as say:
+        say("writing the page")
+        written = write_report(evaluation, path, origin=origin)
+    click.echo(f"The report is in {written}")
+    if open_page:
+        click.launch(written.as_uri())
+
+
+def _source(file: str) -> str:
+    return "standard input" if file == "-" else Path(file).name
+
+
+def _example(level: float, recall: float, seed: int, output: str) -> tuple[Request, Origin]:
+    example = load_example()
+    columns = example.columns
+    roles = Roles(
+        label=columns["label"],
+        scores=tuple(example.scores),
+        group=columns["group"],
+        cluster=columns["cluster"],
+    )
+    request = Request(str(example_path()), roles, level, recall, seed, LARGE)
+    command = ["precall", "report", *_settings(request), "-o", output]
+    title = "Card payments: the example that comes with precall"
+    return request, Origin(source=title, command=tuple(command))
+
+
+def _again(request: Request, output: str) -> tuple[str, ...]:
+    """The command that makes the page again."""
+    roles = request.roles
+    words = ["precall", "report", request.file, "--label", roles.label]
+    for name in roles.scores:
+        words += ["--score", name]
+    for option in ("weight", "group", "cluster", "pos_label"):
+        value = getattr(roles, option)
+        if value is not None:
+            words += [f"--{option.replace('_', '-')}", str(value)]
+    return (*words, *_settings(request), "-o", output)
+
+
+def _settings(request: Request) -> list[str]:
+    """Settings that are not the default ones."""
+    words = []
+    for option, default in (("level", 0.95), ("recall", 0.8), ("seed", 0)):
+        value = getattr(request, option)
+        if value != default:
+            words += [f"--{option}", f"{value:g}"]
+    return words

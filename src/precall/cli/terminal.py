@@ -1,0 +1,213 @@
+"""Printing: tables that fit 80 columns, sentences, JSON, and a progress bar for eyes only."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any, cast
+
+from rich import box
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from ..evaluation import Finding, Measure, wording
+from ..evaluation.results import plain
+
+_WIDTH = 80
+_BAR = 26
+_LONGEST_NAME = 26
+_MARK_WIDTH = 6
+_MARKS = {
+    "warning": ("Beware", "bold red"),
+    "note": ("Note", "bold"),
+    "good": ("Good", "bold green"),
+}
+
+
+class _Trimmed(io.TextIOBase):
+    """Standard output without the spaces that tables are filled up with."""
+
+    encoding = property(lambda self: sys.stdout.encoding)
+
+    def write(self, text: str) -> int:
+        """Write text, whose lines are always complete here."""
+        return sys.stdout.write("\n".join(line.rstrip(" ") for line in text.split("\n")))
+
+
+def console() -> Console:
+    """Standard output: at most 100 columns wide on a terminal, 80 in a pipe."""
+    options: Any = {"highlight": False, "markup": False, "emoji": False}
+    output = Console(**options)
+    if output.is_terminal:
+        output.width = min(output.width, 100)
+        return output
+    return Console(file=cast(IO[str], _Trimmed()), width=_WIDTH, **options)
+
+
+def one_line(message: str) -> str:
+    """A message without line breaks and other control characters."""
+    return wording.clean_name(message, 600)
+
+
+def tell(message: str) -> None:
+    """Write a line to standard error."""
+    sys.stderr.write(f"{message}\n")
+    sys.stderr.flush()
+
+
+def write_json(content: Any) -> None:
+    """Write strict JSON to standard output."""
+    text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=True)
+    sys.stdout.write(f"{text}\n")
+
+
+def wrapped(text: str, width: int) -> str:
+    """Break a sentence into lines, never between a number and its percent sign."""
+    together = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
+    return textwrap.fill(together, width, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def sentences(output: Console, lines: Iterable[str]) -> None:
+    """Write sentences, wrapped."""
+    for line in lines:
+        output.print(Text(wrapped(line, output.width)))
+
+
+def findings(output: Console, found: Iterable[Finding]) -> None:
+    """Write findings with their marks."""
+    table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(width=_MARK_WIDTH)
+    table.add_column(overflow="fold")
+    for finding in found:
+        mark, style = _MARKS[finding.level]
+        text = wrapped(finding.text, output.width - _MARK_WIDTH - 2)
+        table.add_row(Text(mark, style=style), Text(text))
+    output.print(table)
+
+
+def heading(output: Console, text: str) -> None:
+    """Write a heading with a line of space above."""
+    output.print()
+    output.print(Text(text, style="bold"))
+
+
+def grid(
+    output: Console,
+    columns: Sequence[tuple[str, str]],
+    rows: Iterable[Sequence[str]],
+    *,
+    indent: int = 0,
+) -> None:
+    """Write a table; a column is its title and "left" or "right". Long text is cut, not broken."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for title, justify in columns:
+        left = justify == "left"
+        table.add_column(
+            Text(title),
+            justify="left" if left else "right",
+            no_wrap=True,
+            overflow="ellipsis",
+            # Numbers are never cut: names give way.
+            min_width=None if left else max([len(title), 4]),
+            ratio=1 if left and len(columns) > 2 else None,
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    output.print(Padding(table, (0, 0, 0, indent)))
+
+
+def measure_blocks(
+    output: Console, titles: Sequence[str], blocks: Sequence[Sequence[Measure]]
+) -> None:
+    """Write every measure of every model as number and bar between its worst and best value."""
+    names = min(max(len(title) for title in titles), _LONGEST_NAME)
+    values = max(len(measure.text) for block in blocks for measure in block)
+    for block in blocks:
+        output.print(_block_title(block[0]))
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+        table.add_column(no_wrap=True, overflow="ellipsis", width=names)
+        table.add_column(no_wrap=True, width=values)
+        table.add_column(no_wrap=True, width=_BAR)
+        for name, measure in zip(titles, block, strict=True):
+            table.add_row(Text(name), Text(measure.text), Text(bar(measure, output.encoding)))
+        output.print(Padding(table, (0, 0, 0, 2)))
+        for note in dict.fromkeys(measure.note for measure in block if measure.note):
+            output.print(Padding(Text(wrapped(note, output.width - 2), style="dim"), (0, 0, 0, 2)))
+
+
+def _block_title(measure: Measure) -> Text:
+    ends = []
+    if measure.floor is not None:
+        ends.append(f"worst {wording.number(measure.floor)}")
+    if measure.random is not None:
+        ends.append(f"random {wording.number(measure.random)}")
+    title = Text(measure.title, style="bold")
+    return title.append(f"   {', '.join([*ends, 'perfect 1'])}" if ends else "", style="dim")
+
+
+def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
+    """Draw a measure between its floor (or random) and its ceiling.
+
+    Examples
+    --------
+    >>> from precall import Interval
+    >>> interval = Interval(
+    ...     low=0.4, high=0.8, estimate=0.6, confidence_level=0.95, method="made up"
+    ... )
+    >>> kind = {"name": "aucpr", "title": "AUCPR", "floor": 0.0, "random": 0.1, "ceiling": 1.0}
+    >>> bar(Measure(estimate=0.6, interval=interval, **kind), "ascii", width=11)
+    '.|..==o==..'
+    """
+    start = measure.floor if measure.floor is not None else measure.random
+    if measure.interval is None or start is None:
+        return ""
+    line, thick, dot, mark = "·━●┆" if encoding.lower().startswith("utf") else ".=o|"
+    span = measure.ceiling - start
+
+    def place(value: float) -> int:
+        return min(max(round((value - start) / span * (width - 1)), 0), width - 1)
+
+    cells = [line] * width
+    low, high = place(measure.interval.low), place(measure.interval.high)
+    cells[low : high + 1] = [thick] * (high - low + 1)
+    if measure.floor is not None and measure.random is not None:
+        cells[place(measure.random)] = mark
+    cells[place(measure.estimate)] = dot
+    return "".join(cells)
+
+
+@contextmanager
+def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
+    """Show how far long work is, on a terminal; nothing elsewhere."""
+    error = Console(stderr=True)
+    if not error.is_terminal:
+        yield lambda done, total: None
+        return
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    bar_columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*bar_columns, console=error, transient=True) as progress:
+        task = progress.add_task(words, total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+
+@contextmanager
+def spinner() -> Iterator[Callable[[str], None]]:
+    """Say on a terminal what is being done; nothing elsewhere."""
+    error = Console(stderr=True, markup=False)
+    if not error.is_terminal:
+        yield lambda words: None
+        return
+    with error.status("reading") as status:
+        yield lambda words: status.update(Text(words))

@@ -1,0 +1,282 @@
+"""Drawing with matplotlib.
+
+Colours are those of Okabe and Ito, which stay apart for colour-blind readers; lines also differ
+in dash, so that they stay apart in grey. The unachievable region is always drawn under a
+precision-recall curve, and baselines are drawn once per Axes, however many curves share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._optional import missing
+from ..areas import aucpr, minimum_aucpr
+from ..curves import Curve, minimum_pr_curve, pr_curve
+from ..exceptions import InputError
+from ..ranking import Ranking
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..inference.bands import Band
+
+#: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008).
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
+DASHES: tuple[Any, ...] = (
+    "-",
+    (0, (6, 2)),
+    (0, (2, 1.5)),
+    (0, (6, 2, 1.5, 2)),
+    "-",
+    (0, (6, 2)),
+    "-",
+)
+GREY = "#767676"
+SHADE = "#D9D9D9"
+_DASHED: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4, 3)), "zorder": 1}
+_TOLERANCE = 5e-4
+
+
+def new_axes(ax: Axes | None = None) -> Axes:
+    """Return the given Axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise missing("drawing", "matplotlib", "plot") from error
+    return plt.subplots(figsize=(6.0, 4.5), layout="constrained")[1]
+
+
+def styles(count: int) -> list[dict[str, Any]]:
+    """Colour and dash of each of several lines."""
+    return [
+        # After one round of colours the dashes move on, so that no two lines look alike.
+        {
+            "color": COLOURS[k % len(COLOURS)],
+            "linestyle": DASHES[(k + k // len(COLOURS)) % len(DASHES)],
+        }
+        for k in range(count)
+    ]
+
+
+def shade_unachievable(ax: Axes, prevalence: float) -> None:
+    """Shade what lies below the minimum precision-recall curve."""
+    floor = minimum_pr_curve(prevalence)
+    recall, precision = floor.recall, floor.precision
+    ax.fill_between(recall, precision, color=SHADE, linewidth=0, label="unachievable", zorder=0)
+    ax.plot(recall, precision, color=GREY, linewidth=0.8, zorder=1)
+
+
+def plot_curve(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw a curve over its baselines; thinned, so that no eye sees the difference.
+
+    `style` goes to ``Axes.plot``.
+    """
+    axes = new_axes(ax)
+    _baselines(axes, curve.kind, curve)
+    thin = curve.thin(_TOLERANCE)
+    axes.plot(thin.x, thin.y, **({"linewidth": 1.6} | style))
+    return axes
+
+
+def plot_band(band: Band, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw a band and the curve it was made from; `style` goes to ``Axes.fill_between``."""
+    axes = new_axes(ax)
+    (line,) = axes.plot(band.x, band.y, linewidth=1.6, color=style.get("color"))
+    level = f"{100 * band.confidence_level:.6g} % " + ("band" if band.simultaneous else "pointwise")
+    look = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0, "label": level} | style
+    axes.fill_between(band.x, band.low, band.high, **look)
+    if band.kind == "difference":
+        axes.axhline(0.0, **_DASHED)
+    _frame(axes, *band.labels)
+    return axes
+
+
+def plot_pr(
+    models: Ranking | Mapping[str, Ranking],
+    *,
+    bands: Mapping[str, Band] | None = None,
+    iso_f: Sequence[float] = (),
+    points: Mapping[str, tuple[float, float]] | None = None,
+    log_recall: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw precision-recall curves of one or several models.
+
+    Parameters
+    ----------
+    models : Ranking or mapping of names to rankings
+        All of one prevalence, since the unachievable region depends on it.
+    bands : mapping of names to Band, optional
+    iso_f : sequence of float
+        Values of F1 whose contours are drawn.
+    points : mapping of labels to (recall, precision), optional
+        Operating points to mark.
+    log_recall : bool
+        Spread the low recalls.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    named = models if isinstance(models, Mapping) else {"": models}
+    prevalences = [ranking.prevalence for ranking in named.values()]
+    if max(prevalences) - min(prevalences) > 1e-9:
+        raise InputError(
+            "models have different prevalences, so their curves do not share a floor: "
+            "bring them to one with Ranking.at_prevalence."
+        )
+    axes = new_axes(ax)
+    for value in iso_f:
+        _iso_f(axes, value, prevalences[0])
+    for (name, ranking), style in zip(named.items(), styles(len(named)), strict=True):
+        area = f"AP {aucpr(ranking):.3f}"
+        plot_curve(pr_curve(ranking), axes, label=f"{name}  {area}" if name else area, **style)
+        if bands and name in bands:
+            band = bands[name]
+            axes.fill_between(
+                band.x, band.low, band.high, color=style["color"], alpha=0.2, linewidth=0
+            )
+    for label, (recall, precision) in (points or {}).items():
+        axes.plot([recall], [precision], "o", color="black", markersize=6, zorder=5)
+        axes.annotate(
+            label, (recall, precision), textcoords="offset points", xytext=(8, 6), fontsize=9
+        )
+    if log_recall:
+        axes.set_xscale("log")
+        axes.set_xlim(max(1e-3, 0.5 / max(r.n_pos for r in named.values())), 1.0)
+    axes.legend(frameon=False, fontsize=9)
+    return axes
+
+
+def _iso_f(axes: Axes, value: float, prevalence: float) -> None:
+    """Draw the contour of equal F1, where it is achievable."""
+    recall = np.linspace(value / (2 - value), 1.0, 200)
+    precision = value * recall / (2 * recall - value)
+    reachable = precision >= prevalence * recall / (1 - prevalence + prevalence * recall)
+    recall, precision = recall[reachable], precision[reachable]
+    if recall.size:
+        axes.plot(recall, precision, color=SHADE, linewidth=0.9, zorder=0)
+        axes.annotate(
+            f"F1 {value:g}",
+            (recall[-1], precision[-1]),
+            color=GREY,
+            fontsize=8,
+            ha="right",
+            va="bottom",
+        )
+
+
+def plot_estimators(
+    ranking: Ranking,
+    estimators: Iterable[str] = (
+        "average_precision",
+        "lower_trapezoid",
+        "upper_trapezoid",
+        "interpolated_mean",
+        "davis_goadrich",
+        "interpolated_convex",
+    ),
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw what each estimator integrates, so that their disagreement can be seen.
+
+    The height drawn at a recall is the estimator's own area over a narrow range around it.
+    """
+    axes = new_axes(ax)
+    _baselines(axes, "pr", pr_curve(ranking))
+    chosen = list(estimators)
+    edges = np.linspace(0.0, 1.0, 401)
+    for name, style in zip(chosen, styles(len(chosen)), strict=True):
+        height = [
+            aucpr(ranking, estimator=name, recall=(float(a), float(b))) / (b - a)
+            for a, b in zip(edges[:-1], edges[1:], strict=True)  # noqa: RUF007 - arrays
+        ]
+        area = aucpr(ranking, estimator=name)
+        axes.stairs(
+            height, edges, baseline=None, linewidth=1.4, label=f"{name}  {area:.3f}", **style
+        )
+    axes.legend(frameon=False, fontsize=8)
+    return axes
+
+
+def plot_prevalence(
+    models: Ranking | Mapping[str, Ranking],
+    prevalences: npt.ArrayLike | None = None,
+    *,
+    estimator: str = "average_precision",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the area that each model would have at other prevalences, over its floor."""
+    axes = new_axes(ax)
+    named = models if isinstance(models, Mapping) else {"": models}
+    grid = np.geomspace(1e-4, 0.5, 60) if prevalences is None else np.sort(np.asarray(prevalences))
+    floor = minimum_aucpr(grid)
+    axes.fill_between(grid, floor, color=SHADE, linewidth=0, label="unachievable", zorder=0)
+    axes.plot(grid, grid, label="random", **_DASHED)
+    for (name, ranking), style in zip(named.items(), styles(len(named)), strict=True):
+        areas = [aucpr(ranking.at_prevalence(float(p)), estimator=estimator) for p in grid]
+        axes.plot(grid, areas, label=name or estimator, linewidth=1.6, **style)
+        axes.plot(
+            [ranking.prevalence], [aucpr(ranking, estimator=estimator)], "o", color=style["color"]
+        )
+    axes.set_xscale("log")
+    axes.set_ylim(0, 1.02)
+    _frame(axes, "prevalence", f"AUCPR ({estimator})")
+    axes.legend(frameon=False, fontsize=9)
+    return axes
+
+
+def plot_forest(
+    intervals: Mapping[str, Any],
+    *,
+    reference: float | None = None,
+    label: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw named intervals under each other; `reference` is a line to compare with."""
+    axes = new_axes(ax)
+    names = list(intervals)
+    for row, name in enumerate(names):
+        interval = intervals[name]
+        axes.plot([interval.low, interval.high], [row, row], color=COLOURS[0], linewidth=1.6)
+        axes.plot([interval.estimate], [row], "o", color=COLOURS[0], markersize=6)
+    if reference is not None:
+        axes.axvline(reference, **_DASHED)
+    axes.set_yticks(range(len(names)), names)
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    _frame(axes, label, "")
+    return axes
+
+
+def _frame(axes: Axes, x_label: str, y_label: str) -> None:
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _baselines(axes: Axes, kind: str, curve: Curve) -> None:
+    """Draw what every curve of this kind is compared with, once per Axes."""
+    if any(line.get_label() == "random" for line in axes.lines):
+        return
+    axes.set_prop_cycle(color=COLOURS)
+    if kind == "pr":
+        shade_unachievable(axes, curve.prevalence)
+        axes.axhline(curve.prevalence, label="random", **_DASHED)
+        axes.set_ylim(0, 1.02)
+    else:
+        random, perfect = curve.random(), curve.perfect()
+        axes.plot(random.x, random.y, label="random", **_DASHED)
+        if kind in ("hit", "lift"):
+            axes.plot(perfect.x, perfect.y, label="perfect", **(_DASHED | {"linestyle": ":"}))
+        if kind == "gain":
+            axes.set_ylim(max(-1.0, float(np.min(curve.y)) - 0.02), 1.02)
+    axes.set_xlim(-0.002, 1.002)
+    _frame(axes, *curve.labels)

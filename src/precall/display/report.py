@@ -1,0 +1,173 @@
+"""The report: one HTML file that opens offline in any browser and asks nothing of the network.
+
+Text is escaped by Jinja2. Numbers travel as JSON in a block that no browser executes. Scripts are
+allowed by their hash only (a content security policy inside the page), so that nothing that comes
+from the data can run, and no request can leave.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._optional import missing
+from .._version import __version__
+from ..evaluation import Evaluation
+from ..evaluation import wording as wording
+from .mpl import COLOURS
+from .output import whole_file
+from .payload import payload
+from .sections import sections
+
+# The first and the last lines of plotly's script, between which it defines `Plotly`.
+_WRAPPER_BEGINS = re.compile(
+    r"\(\s*function\(root, factory\) \{[^\"]*\"object\"[^\"]*\} \(typeof self [^,]*, \(\) => \{"
+)
+_WRAPPER_ENDS = re.compile(r"return Plotly;\s*\}\)\);\s*$")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """Where the data came from, for the page to say.
+
+    Attributes
+    ----------
+    source : str
+        The name of the file.
+    command : tuple of str
+        The words of the command that makes the page again; empty if there is none.
+    """
+
+    source: str = ""
+    command: tuple[str, ...] = ()
+
+
+def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | None = None) -> Path:
+    """Write the report of an evaluation into one HTML file.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+        From :func:`precall.evaluation.evaluate`.
+    path : path
+        The file; it appears only when the page is complete.
+    origin : Origin, optional
+        What to say of the data.
+
+    Returns
+    -------
+    Path
+        The file, as an absolute path.
+
+    Examples
+    --------
+    >>> import tempfile, precall as pr
+    >>> from precall.evaluation import evaluate
+    >>> from precall.display.report import write_report
+    >>> example = pr.load_example()
+    >>> result = evaluate(example.label, example.scores)
+    >>> path = write_report(result, Path(tempfile.mkdtemp()) / "report.html")
+    >>> path.name, path.stat().st_size < 6_000_000
+    ('report.html', True)
+    """
+    page = render_report(evaluation, origin=origin)
+    with whole_file(path) as unfinished:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
+    return Path(path).resolve()
+
+
+def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> str:
+    """Return the page as text; see :func:`write_report`."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+        from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise missing("the report", "plotly and Jinja2", "report") from error
+    environment = Environment(
+        loader=PackageLoader("precall.display", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "count": wording.count,
+        "percent": wording.percent,
+        "number": wording.number,
+        "threshold": wording.threshold,
+        "plural": wording.plural,
+    }
+    origin = origin or Origin()
+    draws = any(model.has_both_classes for model in evaluation.models)
+    scripts = [unwrapped(get_plotlyjs()), _file("report.js")] if draws else []
+    return environment.get_template("report.html.j2").render(
+        evaluation=evaluation,
+        settings=evaluation.settings,
+        title=wording.clean_name(origin.source, 80) if origin.source else "Evaluation",
+        origin=origin,
+        command=_shell(origin.command),
+        colours=COLOURS,
+        style=Markup(_file("report.css")),
+        scripts=[Markup(script) for script in scripts],
+        policy=_policy(scripts),
+        data=Markup(_embedded(payload(evaluation))) if draws else None,
+        versions={
+            "precall": __version__,
+            "Python": platform.python_version(),
+            "NumPy": np.__version__,
+        },
+        **sections(evaluation),
+    )
+
+
+def unwrapped(library: str) -> str:
+    """Take plotly's script out of the function that chooses between module systems.
+
+    Browsers read a function's body when they meet it and again when it is called, and this one
+    is all of the 4.8 MB: without it the first chart comes about a fifth sooner. A page has no
+    modules to choose from. A release that is wrapped in another way stays as it is.
+    """
+    begin, end = _WRAPPER_BEGINS.search(library), _WRAPPER_ENDS.search(library)
+    if begin is None or end is None:
+        return library
+    return library[: begin.start()] + library[begin.end() : end.start()]
+
+
+def _file(name: str) -> str:
+    return (resources.files("precall.display") / "templates" / name).read_text(encoding="utf-8")
+
+
+def _embedded(content: Any) -> str:
+    """JSON that cannot end its own script block."""
+    text = json.dumps(content, allow_nan=False, separators=(",", ":"), ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _policy(scripts: Sequence[str]) -> str:
+    """Allow these scripts and nothing else: no other script, no request, no form, no frame."""
+    hashes = " ".join(
+        f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+        for script in scripts
+    )
+    return (
+        f"default-src 'none'; script-src {hashes or chr(39) + 'none' + chr(39)}; "
+        "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _shell(command: Sequence[str]) -> str:
+    """A command as it can be typed: quoted, on one line."""
+    import shlex
+
+    return " ".join(shlex.quote(word) for word in command)

@@ -1,0 +1,208 @@
+"""Files larger than memory: Parquet, Feather, CSV and JSON lines through PyArrow."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from functools import reduce
+from operator import add
+from typing import Any
+
+from .. import _counting
+from .._optional import require
+from .._validation import as_count
+from ..builder import RankingBuilder
+from ..exceptions import InputError
+from ..ranking import Ranking
+from ._columns import Piece, Request, read_pieces
+from ._sources import Source, open_source, spooled
+from ._twopass import TakeCensus, Task, deliver, rank_in_two_passes
+
+Progress = Callable[[int, int | None], object]
+
+# Bytes that a row in work takes: columns as read, a copy split by class, the copy that is sorted.
+_BYTES_PER_ROW = 64
+# Bytes per distinct positive score at the peak: thresholds and table, and counts in each thread.
+_BYTES_PER_POSITIVE = 100
+_BYTES_PER_COUNT = 32
+_FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
+
+
+def rank(
+    data: object,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    group: str | None = None,
+    pos_label: object = 1,
+    max_rows: int | None = None,
+    memory: int = 512 * 2**20,
+    progress: Progress | None = None,
+) -> Any:
+    """Rank data on disk, exactly, in bounded memory.
+
+    Two passes over the columns asked for: the first collects the distinct scores of positives, the
+    second counts negatives on and between them. The result is the one that :func:`precall.rank`
+    gives with all rows in memory: the same counts to the last bit.
+
+    Parameters
+    ----------
+    data : path, glob, folder, list of paths, pyarrow data set, table or reader, or a function
+        Files by their ending: Parquet (``.parquet``, ``.pq``), Arrow (``.feather``, ``.arrow``,
+        ``.ipc``), ``.csv``, ``.tsv`` and JSON lines (``.jsonl``), compressed or not. A folder is
+        read with everything below it; directory names such as ``day=3`` become columns. A
+        function is called once per pass and returns a new reader (an iterable of batches).
+        ``"-"`` is standard input; that, a pipe, an open file and a ``pyarrow.RecordBatchReader``
+        can be read only once (CSV or an Arrow stream).
+    label, score : str
+        Names of the columns with labels and scores.
+    weight : str, optional
+        Name of the column with weights.
+    group : str, optional
+        Name of a column: rank each of its values by itself.
+    pos_label : label, default 1
+        The label of the positive class.
+    max_rows : int, optional
+        Coarsen the result to this many rows, per group. Memory then no longer grows with the
+        number of positives, and :func:`precall.tie_bounds` of the result contains the exact value.
+    memory : int
+        Bytes to work in, beside the interpreter and its libraries; 512 MiB by default. Rows are
+        read in pieces to match. When the positives alone need more, an error says so.
+    progress : callable, optional
+        Called as ``progress(done, total)`` with the rows handled so far and the rows to handle in
+        both passes, or None while that is not known. Calls come from the threads that do the
+        work, one at a time.
+
+    Returns
+    -------
+    Ranking or RankingSet
+        A RankingSet, one ranking per group, when `group` is given.
+
+    Raises
+    ------
+    InputError
+        For what :func:`precall.rank` rejects, with the count over all rows, and for columns or
+        files that are not there.
+
+    Notes
+    -----
+    Data that can be read only once are kept until the second pass (the columns asked for, on disk
+    beyond `memory`), or, with `max_rows`, are not kept at all: a
+    :class:`~precall.RankingBuilder` adapts its cells on the way.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> from precall.engines import arrow
+    >>> ranking = arrow.rank(pr.example_path(), label="fraud", score="gradient_boosting")
+    >>> example = pr.load_example()
+    >>> ranking == pr.rank(example.label, example.scores["gradient_boosting"])
+    True
+    """
+    require("pyarrow", "this engine", "arrow")
+    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    memory = as_count(memory, "memory", minimum=1)
+    source = open_source(data, request)
+    workers = _counting.available_cores()
+    rows = min(max(memory // (4 * _BYTES_PER_ROW * workers), _FEWEST_ROWS), _MOST_ROWS)
+    if source.once and max_rows is not None and group is None:
+        return _one_pass(source, request, max_rows, rows, progress)
+    with spooled(source, request, rows, memory) if source.once else nullcontext(source) as kept:
+        meter = _Meter(progress, kept)
+
+        def run(task: Task) -> Any:
+            shards = _Shared(enumerate(kept.shards(rows)))
+
+            def work() -> Any:
+                return task(meter.watch(_pieces(shards, request, rows)))
+
+            with ThreadPoolExecutor(workers) as pool:
+                futures = [pool.submit(work) for _ in range(workers)]
+                try:
+                    states = [future.result() for future in futures]
+                finally:
+                    shards.stop()  # after an error or an interrupt, the others need not go on
+            meter.end_pass()
+            return reduce(add, states, task.start())
+
+        counts = _BYTES_PER_COUNT * workers * (1 if weight is None else 3)
+        most = memory // (_BYTES_PER_POSITIVE + counts)
+        return deliver(rank_in_two_passes(run, request, max_rows, most=most), request)
+
+
+def _one_pass(
+    source: Source, request: Request, max_rows: int, rows: int, progress: Progress | None
+) -> Ranking:
+    """Adapt cells to a stream; a census beside it finds what is wrong in all of the rows."""
+    builder = RankingBuilder(max_rows=max_rows)
+    take = TakeCensus(request=request, limit=1)
+    census = take.start()
+    shards = enumerate(source.shards(rows))
+    for piece in _Meter(progress, source, passes=1).watch(_pieces(shards, request, rows)):
+        census.update(piece)
+        if not census.flaws:
+            positive, scores, weights = piece.rows(slice(None), piece.positive(request.pos_label))
+            builder.update(positive, scores, sample_weight=weights)
+    census.thresholds()
+    return builder.ranking()
+
+
+def _pieces(
+    shards: Iterable[tuple[int, Iterable[Any]]], request: Request, rows: int
+) -> Iterator[Piece]:
+    import pyarrow as pa
+
+    try:
+        for shard, batches in shards:
+            yield from read_pieces(batches, request, shard, rows)
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"data cannot be read ({error}): mend the file, or pass a pyarrow.dataset with types."
+        ) from error
+
+
+class _Shared(Iterator[tuple[int, Iterable[Any]]]):
+    """Give each shard to one of several threads."""
+
+    def __init__(self, shards: Iterable[tuple[int, Iterable[Any]]]) -> None:
+        self._shards = iter(shards)
+        self._lock = threading.Lock()
+
+    def stop(self) -> None:
+        """Give out no more."""
+        with self._lock:
+            self._shards = iter(())
+
+    def __next__(self) -> tuple[int, Iterable[Any]]:
+        with self._lock:
+            return next(self._shards)
+
+
+class _Meter:
+    """Tell the caller how far the passes are, one thread at a time."""
+
+    def __init__(self, progress: Progress | None, source: Source, passes: int = 2) -> None:
+        self._progress = progress
+        self._passes = passes
+        self._done = 0
+        self._total: int | None = None
+        self._lock = threading.Lock()
+        if progress is not None and source.count_rows is not None:
+            self._total = passes * source.count_rows()
+
+    def watch(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Pass the pieces on; a piece counts when the next one is asked for."""
+        for piece in pieces:
+            yield piece
+            with self._lock:
+                self._done += piece.size
+                if self._progress is not None:
+                    self._progress(self._done, self._total)
+
+    def end_pass(self) -> None:
+        """After the first pass the number of rows is known."""
+        if self._total is None:
+            self._total = self._passes * self._done

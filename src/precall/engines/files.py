@@ -1,0 +1,340 @@
+"""Read the columns of a file by their role: CSV, TSV, Parquet, Feather, JSON lines, a pipe.
+
+What comes out is checked, so that a message can name the file and the column: the rest of the
+library only ever sees arrays. Parquet that is too large for memory is not read here but ranked
+by :func:`precall.engines.arrow.rank`; :func:`is_large` tells which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from .._optional import require
+from ..exceptions import InputError
+from ._tables import (
+    check_columns,
+    file_format,
+    paths,
+    read_table,
+    source_name,
+    told,
+    unreadable,
+)
+
+Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+#: Parquet whose columns need more than this many bytes is ranked piece by piece.
+LARGE = 2**30
+_MISSING = "(missing)"
+
+
+class Coded(NamedTuple):
+    """A column of names as positions in the sorted list of the distinct ones."""
+
+    codes: IntArray
+    names: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Roles:
+    """Which column plays which part.
+
+    Attributes
+    ----------
+    label : str
+        The column with the classes.
+    scores : tuple of str
+        The columns with scores, one per model.
+    weight, group, cluster : str, optional
+        Columns with weights, groups to be shown apart, and rows that belong together.
+    pos_label : str or number, optional
+        The positive class; text is read as the type of the column. 1 if not given.
+    """
+
+    label: str
+    scores: tuple[str, ...]
+    weight: str | None = None
+    group: str | None = None
+    cluster: str | None = None
+    pos_label: Any = None
+
+    def __post_init__(self) -> None:
+        """Refuse a column in two roles that exclude each other."""
+        if not self.scores:
+            raise InputError("at least one score column is needed: name it with --score.")
+        twice = [name for name in self.scores if self.scores.count(name) > 1]
+        if twice:
+            raise InputError(f"score column {told(twice[0])} is named twice: name it once.")
+        for role in ("weight", "group", "cluster"):
+            if getattr(self, role) == self.label:
+                raise InputError(f"column {told(self.label)} cannot be both label and {role}.")
+        if self.label in self.scores:
+            raise InputError(f"column {told(self.label)} cannot be both label and score.")
+
+    @property
+    def columns(self) -> list[str]:
+        """Every column that has to be read, once."""
+        others = [name for name in (self.weight, self.group, self.cluster) if name is not None]
+        return list(dict.fromkeys([self.label, *self.scores, *others]))
+
+    @property
+    def numbers(self) -> set[str]:
+        """Columns that have to hold numbers."""
+        return {*self.scores} | ({self.weight} if self.weight else set())
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """The columns of a file, checked and by role.
+
+    Attributes
+    ----------
+    positive : array of bool
+        Which rows carry the positive label.
+    scores : mapping of str to array
+    weight : array of float64, optional
+    group, cluster : Coded, optional
+    """
+
+    positive: Mask
+    scores: Mapping[str, Array]
+    weight: FloatArray | None = None
+    group: Coded | None = None
+    cluster: Coded | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.positive.size)
+
+
+def read_columns(source: str | Path, roles: Roles) -> Columns:
+    """Read the columns asked for into memory and check them.
+
+    Parameters
+    ----------
+    source : path
+        A file by its ending (``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.jsonl``, ..., each
+        also compressed), a folder or a pattern of such files, or ``-`` for standard input,
+        where the format is recognised by its first bytes.
+    roles : Roles
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    InputError
+        With one line that names the file, the column, what is wrong and what to do.
+
+    Examples
+    --------
+    >>> from precall import example_path
+    >>> from precall.engines.files import Roles, read_columns
+    >>> columns = read_columns(example_path(), Roles(label="fraud", scores=("scorecard",)))
+    >>> columns.n_rows, int(columns.positive.sum())
+    (4000, 78)
+    """
+    table = read_table(str(source), roles)
+    if table.num_rows == 0:
+        raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
+    return Columns(
+        positive=_positive(_column(table, roles.label), roles),
+        scores={name: _scores(_column(table, name), name) for name in roles.scores},
+        weight=_weights(_column(table, roles.weight), roles.weight) if roles.weight else None,
+        group=_coded(_column(table, roles.group)) if roles.group else None,
+        cluster=_clusters(_column(table, roles.cluster), roles.cluster) if roles.cluster else None,
+    )
+
+
+def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
+    """Return whether these columns of a Parquet file would need more than `memory` bytes."""
+    if str(source) == "-":
+        return False
+    found = paths(str(source))
+    if any(file_format(path) != "parquet" for path in found):
+        return False
+    require("pyarrow", "reading files", "arrow")
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    try:
+        rows = ds.dataset(found, format="parquet").count_rows()
+    except (pa.ArrowInvalid, OSError) as error:
+        raise unreadable(source, error) from error
+    return 8 * int(rows) * len(roles.columns) > memory
+
+
+def positive_label(source: str | Path, roles: Roles) -> Any:
+    """Return the positive label in the type of the label column of Parquet files."""
+    import pyarrow.dataset as ds
+    import pyarrow.types as kind
+
+    schema = ds.dataset(paths(str(source)), format="parquet").schema
+    check_columns(schema.names, str(source), roles)
+    found = schema.field(roles.label).type
+    if kind.is_dictionary(found):
+        found = found.value_type
+    if kind.is_string(found) or kind.is_large_string(found):
+        if roles.pos_label is None:
+            raise InputError(
+                f"label column {told(roles.label)} holds words: say which one is positive with "
+                "--pos-label."
+            )
+        return str(roles.pos_label)
+    return _numeric_label(roles.pos_label, f"label column {told(roles.label)}")
+
+
+def _column(table: Any, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.types as kind
+
+    column = table.column(name)
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if kind.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if kind.is_decimal(column.type) or kind.is_null(column.type):
+        column = column.cast(pa.float64())
+    return column
+
+
+def _is_text(column: Any) -> bool:
+    import pyarrow.types as kind
+
+    return bool(kind.is_string(column.type) or kind.is_large_string(column.type))
+
+
+def _is_number(column: Any) -> bool:
+    import pyarrow.types as kind
+
+    return bool(
+        kind.is_integer(column.type)
+        or kind.is_floating(column.type)
+        or kind.is_boolean(column.type)
+    )
+
+
+def _reject_nulls(column: Any, name: str) -> None:
+    if column.null_count:
+        missing = column.is_null().to_numpy(zero_copy_only=False)
+        raise InputError(
+            f"column {told(name)} has {column.null_count} missing values, the first in data row "
+            f"{int(np.argmax(missing)) + 1}: drop or fill those rows first."
+        )
+
+
+def _scores(column: Any, name: str) -> Array:
+    if not _is_number(column):
+        raise InputError(
+            f"score column {told(name)} holds {_content(column)}, not numbers: name a column of "
+            "numbers, or convert it first."
+        )
+    _reject_nulls(column, name)
+    scores = _validation.as_scores(column.to_numpy(zero_copy_only=False), f"column {told(name)}")
+    _validation.reject_missing(scores, f"column {told(name)}")
+    return scores
+
+
+def _content(column: Any) -> str:
+    if not _is_text(column):
+        return str(column.type)
+    filled = column.drop_null()
+    return f"text such as {told(filled[0].as_py())}" if len(filled) else "nothing"
+
+
+def _weights(column: Any, name: str) -> FloatArray:
+    if not _is_number(column):
+        raise InputError(f"weight column {told(name)} holds {_content(column)}, not numbers.")
+    _reject_nulls(column, name)
+    values = column.to_numpy(zero_copy_only=False)
+    weights = _validation.as_weights(values, f"weight column {told(name)}")
+    if not weights.any():
+        raise InputError(f"weight column {told(name)} is zero in every row.")
+    return weights
+
+
+def _positive(column: Any, roles: Roles) -> Mask:
+    name = f"label column {told(roles.label)}"
+    _reject_nulls(column, roles.label)
+    if _is_text(column):
+        return _positive_text(column, roles)
+    if not _is_number(column):
+        raise InputError(f"{name} holds {_content(column)}, which are no labels.")
+    labels = column.to_numpy(zero_copy_only=False)
+    return _validation.as_positive_mask(labels, _numeric_label(roles.pos_label, name), name)
+
+
+def _numeric_label(pos_label: Any, name: str) -> Any:
+    if pos_label is None:
+        return 1
+    if not isinstance(pos_label, str):
+        return pos_label
+    text = pos_label.strip().lower()
+    if text in ("true", "false"):
+        return int(text == "true")
+    try:
+        value = float(text)
+    except ValueError:
+        raise InputError(
+            f"{name} holds numbers, and the positive label {told(pos_label)} is none: "
+            "give one of its numbers with --pos-label."
+        ) from None
+    return int(value) if value.is_integer() else value
+
+
+def _positive_text(column: Any, roles: Roles) -> Mask:
+    """Labels that are words: compared once per distinct word."""
+    name = f"label column {told(roles.label)}"
+    encoded = column.dictionary_encode()
+    words = encoded.dictionary.to_pylist()
+    shown = ", ".join(told(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
+    if len(words) > 2:
+        raise InputError(
+            f"{name} has {len(words)} different labels ({shown}), and two are allowed: make a "
+            "column that says positive or not."
+        )
+    if roles.pos_label is None:
+        raise InputError(
+            f"{name} holds words ({shown}): say which one is positive, for example "
+            f"--pos-label {told(words[-1])}."
+        )
+    if str(roles.pos_label) not in words:
+        raise InputError(f"{name} has no label {told(roles.pos_label)}; it has {shown}.")
+    codes = encoded.indices.to_numpy(zero_copy_only=False)
+    return np.asarray(codes == words.index(str(roles.pos_label)), dtype=np.bool_)
+
+
+def _coded(column: Any) -> Coded:
+    """Names in ascending order; numbers in theirs, missing ones last."""
+    encoded = column.dictionary_encode()
+    values = encoded.dictionary.to_pylist()
+    order = sorted(range(len(values)), key=lambda i: _sort_key(values[i]))
+    position = np.empty(len(values) + 1, dtype=np.int64)
+    position[order] = np.arange(len(values))
+    position[-1] = len(values)
+    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    names = [str(values[i]) for i in order]
+    if column.null_count:
+        names.append(_MISSING)
+    return Coded(position[codes], names)
+
+
+def _sort_key(value: Any) -> tuple[int, Any]:
+    return (0, value) if isinstance(value, (int, float)) else (1, str(value))
+
+
+def _clusters(column: Any, name: str) -> Coded:
+    _reject_nulls(column, name)
+    return _coded(column)

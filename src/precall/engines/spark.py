@@ -1,0 +1,135 @@
+"""PySpark data frames, through Arrow batches."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from functools import reduce
+from operator import add
+from typing import Any
+
+from .._optional import require
+from ..exceptions import InputError
+from ._columns import Request, read_piece, read_pieces
+from ._twopass import Task, deliver, rank_in_two_passes
+
+# Results of partitions added up in one step of the tree.
+_FAN_IN = 32
+_ROWS = 1_000_000
+# What tasks send: a number, where they are in the tree, and a state that adds to those alike.
+_SCHEMA = "part int, branch int, state binary"
+
+
+def rank(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    weight: str | None = None,
+    group: str | None = None,
+    pos_label: object = 1,
+    max_rows: int | None = None,
+) -> Any:
+    """Rank a PySpark data frame, exactly, where its partitions are.
+
+    Two passes: the executors collect the distinct scores of positives, which are broadcast, and
+    then count negatives on and between them; results are added up on the executors as a tree.
+    The result is that of :func:`precall.rank` on all rows, to the last bit for counts. No row
+    of the data is collected: only scores of positives and counts leave an executor.
+
+    Parameters
+    ----------
+    data : pyspark.sql.DataFrame
+    label, score, weight, group, pos_label
+        As in :func:`precall.engines.arrow.rank`. Names are taken literally, dots and backticks
+        included. Groups are partitioned: the counts of a group are added up in one place.
+    max_rows : int, optional
+        Coarsen the result to this many rows, per group. Beyond eight times as many distinct
+        positive scores, thresholds are approximate quantiles of them, chosen by the executors; the
+        counts on them are exact, and :func:`precall.tie_bounds` contains the exact value.
+
+    Returns
+    -------
+    Ranking or RankingSet
+        A RankingSet, one ranking per group, when `group` is given.
+
+    Raises
+    ------
+    InputError
+        For what :func:`precall.rank` rejects, with the count over all partitions.
+
+    Notes
+    -----
+    The data are computed twice: ``data.cache()`` first if that is slow or not repeatable.
+    Precall must be installed on the executors. A task that fails is repeated by Spark; tasks
+    only return their counts (no accumulators), so nothing is counted twice.
+    """
+    require("pyspark", "this engine", "spark")
+    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    if not hasattr(data, "mapInArrow"):
+        raise InputError(
+            f"data must be a PySpark data frame, got {type(data).__name__}: "
+            "use precall.rank for data in memory."
+        )
+    request.check(data.columns)
+    chosen = data.select(*(_column(name).alias(role) for role, name in request.columns.items()))
+    read_piece(chosen.limit(0).toArrow(), request, 0, 0)  # columns of a wrong type fail here
+
+    def run(task: Task) -> Any:
+        shared = data.sparkSession.sparkContext.broadcast(task)
+        try:
+            found = chosen.mapInArrow(_worker(shared, request), _SCHEMA)
+            for level in ("floor(branch / {})", "0"):
+                branch = level.format(_FAN_IN)
+                found = (
+                    found.selectExpr("part", f"int({branch}) AS branch", "state")
+                    .groupBy("part", "branch")
+                    .applyInArrow(_added, _SCHEMA)
+                )
+            states = [pickle.loads(row.state) for row in found.collect()]
+        finally:
+            shared.unpersist()
+        return reduce(add, states, task.start())
+
+    return deliver(rank_in_two_passes(run, request, max_rows), request)
+
+
+def _column(name: str) -> Any:
+    """A column by its literal name: dots are no paths, and backticks are doubled."""
+    from pyspark.sql import functions
+
+    escaped = name.replace("`", "``")
+    return functions.col(f"`{escaped}`")
+
+
+def _worker(shared: Any, request: Request) -> Any:
+    def work(batches: Iterator[Any]) -> Iterator[Any]:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        shard = context.partitionId() if context is not None else 0
+        state = shared.value(read_pieces(batches, request, shard, _ROWS))
+        for part, piece in state.split():
+            yield _row(part, shard, piece)
+
+    return work
+
+
+def _added(table: Any) -> Any:
+    import pyarrow as pa
+
+    states = (pickle.loads(state) for state in table["state"].to_pylist())
+    total = reduce(add, states)
+    row = _row(table["part"][0].as_py(), table["branch"][0].as_py(), total)
+    return pa.Table.from_batches([row])
+
+
+def _row(part: int, branch: int, state: Any) -> Any:
+    import pyarrow as pa
+
+    columns = [
+        pa.array([part], pa.int32()),
+        pa.array([branch], pa.int32()),
+        pa.array([pickle.dumps(state, protocol=5)], pa.binary()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=["part", "branch", "state"])

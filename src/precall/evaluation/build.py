@@ -1,0 +1,326 @@
+"""From labels and scores, or from rankings, to an :class:`Evaluation`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sized
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .. import _counting, _validation
+from ..aggregate.groups import rank_groups
+from ..aggregate.ranking_set import RankingSet
+from ..exceptions import InputError
+from ..inference.bands import Band, difference_band
+from ..inference.clusters import cluster_interval
+from ..inference.compare import Comparison, compare
+from ..inference.intervals import metric_interval
+from ..ranking import Ranking, rank
+from ..results import Interval
+from . import wording
+from .answer import answer
+from .findings import find
+from .measures import GROUP_MEASURES, MEASURES, measure
+from .quiet import quietly
+from .results import (
+    Evaluation,
+    GroupEvaluation,
+    Measure,
+    ModelEvaluation,
+    Settings,
+)
+
+Progress = Callable[[str], object]
+Intervals = Callable[..., Interval]
+
+_MOST_GROUPS = 200
+# Beyond this, bands around differences take seconds each.
+_MANY_ROWS = 200_000
+
+
+def evaluate(
+    y_true: object,
+    scores: Mapping[str, object],
+    *,
+    sample_weight: object = None,
+    groups: object = None,
+    group_names: Mapping[Any, str] | None = None,
+    clusters: object = None,
+    pos_label: object = 1,
+    confidence_level: float = 0.95,
+    recall: float = 0.8,
+    seed: int = 0,
+    curves: bool = False,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate one or several models on the same rows, and put the results into words.
+
+    Parameters
+    ----------
+    y_true, sample_weight, pos_label
+        As in :func:`precall.rank`.
+    scores : mapping from name to array-like
+        The scores of each model.
+    groups : array-like, optional
+        Rows of one group are also evaluated by themselves.
+    group_names : mapping, optional
+        Names to show for the values in `groups`.
+    clusters : array-like, optional
+        Rows that belong together: intervals and comparisons take them together.
+    confidence_level : float, default 0.95
+        Of every interval.
+    recall : float, default 0.8
+        Recall at which precision is reported.
+    seed : int, default 0
+        For the draws of the bands.
+    curves : bool, default False
+        Compare whole curves too: a band around the difference between the best model and each
+        other one.
+    progress : callable, optional
+        Called with a few words before each step.
+
+    Returns
+    -------
+    Evaluation
+        Also for data with one class only or with no rows worth a chart: it then says why. Warnings
+        about the data are among its findings and are not given as Python warnings.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> from precall.evaluation import evaluate
+    >>> example = pr.load_example()
+    >>> result = evaluate(example.label, {"points": example.scores["scorecard"]})
+    >>> result
+    Evaluation(4000 rows, 78 positive, AUCPR: points=...)
+    >>> result.findings[0].text[:40]
+    '47 % of the rows share their score with '
+    """
+    if not isinstance(scores, Mapping) or not scores:  # type: ignore[redundant-expr]
+        raise InputError("scores must be a mapping from the names of the models to their scores.")
+    settings = _settings(confidence_level, recall, seed, clusters is not None)
+    say: Progress = progress if progress is not None else lambda words: None
+    scores = {str(name): column for name, column in scores.items()}
+    rows = _Rows(y_true, scores, sample_weight, clusters, pos_label)
+    titles = wording.clean_names(list(scores))
+    with quietly():
+        say("ranking")
+        builds = [partial(rows.model, *pair, settings) for pair in zip(scores, titles, strict=True)]
+        models = _counting.in_threads(builds, rows.size)
+        several = len(models) > 1 and models[0].has_both_classes
+        say("comparing" if several else "evaluating")
+        tasks: list[Callable[[], Any]] = [
+            partial(rows.comparison, settings) if several else lambda: None,
+            partial(rows.groups, groups),
+            partial(rows.difference_bands, models, settings)
+            if several and curves and sample_weight is None
+            else dict,
+        ]
+        comparison, per_group, bands = _counting.in_threads(tasks, rows.size)
+    return _finished(models, comparison, per_group, group_names, settings, bands)
+
+
+def evaluate_rankings(
+    rankings: Mapping[str, Ranking],
+    *,
+    groups: Mapping[str, RankingSet] | None = None,
+    confidence_level: float = 0.95,
+    recall: float = 0.8,
+    seed: int = 0,
+) -> Evaluation:
+    """Evaluate models whose rows are not at hand, such as rankings from an engine.
+
+    Everything is as from :func:`evaluate`, except that models cannot be compared row by row.
+
+    Parameters
+    ----------
+    rankings : mapping from name to Ranking
+    groups : mapping from name to RankingSet, optional
+        The same models ranked group by group.
+    confidence_level, recall, seed
+        As in :func:`evaluate`.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> from precall.evaluation import evaluate_rankings
+    >>> evaluate_rankings({"a": pr.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])})
+    Evaluation(5 rows, 2 positive, AUCPR: a=0.8 (0.1–1.0))
+    """
+    if not rankings:
+        raise InputError("rankings must be a mapping from at least one name to a Ranking.")
+    settings = _settings(confidence_level, recall, seed, False)
+    titles = wording.clean_names(list(rankings))
+    with quietly():
+        models = [
+            _model(name, title, ranking, settings, _ranking_intervals(ranking, settings))
+            for title, (name, ranking) in zip(titles, rankings.items(), strict=True)
+        ]
+    per_group = [] if groups is None else [groups[name] for name in rankings]
+    return _finished(models, None, per_group, None, settings, {})
+
+
+def _settings(confidence_level: object, recall: object, seed: object, clustered: bool) -> Settings:
+    return Settings(
+        confidence_level=_validation.as_fraction(confidence_level, "confidence_level"),
+        recall=_validation.as_fraction(recall, "recall"),
+        seed=_validation.as_count(seed, "seed"),
+        clustered=clustered,
+    )
+
+
+def _ranking_intervals(ranking: Ranking, settings: Settings) -> Intervals:
+    def interval(**options: Any) -> Interval:
+        return metric_interval(ranking, confidence_level=settings.confidence_level, **options)
+
+    return interval
+
+
+class _Rows(NamedTuple):
+    """The caller's columns, and what is asked of them."""
+
+    y_true: object
+    scores: Mapping[str, object]
+    weights: object
+    clusters: object
+    pos_label: object
+
+    @property
+    def size(self) -> int:
+        return len(self.y_true) if isinstance(self.y_true, Sized) else 0
+
+    def model(self, name: str, title: str, settings: Settings) -> ModelEvaluation:
+        column = self.scores[name]
+        shared: dict[str, Any] = {"pos_label": self.pos_label, "sample_weight": self.weights}
+        ranking = rank(self.y_true, column, **shared)
+        intervals = _ranking_intervals(ranking, settings)
+        if self.clusters is not None:
+            level = settings.confidence_level
+            intervals = partial(
+                cluster_interval,
+                self.y_true,
+                column,
+                self.clusters,
+                confidence_level=level,
+                **shared,
+            )
+        return _model(name, title, ranking, settings, intervals)
+
+    def comparison(self, settings: Settings) -> Comparison:
+        return compare(
+            self.y_true,
+            self.scores,
+            clusters=self.clusters,
+            sample_weight=self.weights,
+            pos_label=self.pos_label,
+            confidence_level=settings.confidence_level,
+            rng=settings.seed,
+        )
+
+    def groups(self, groups: object) -> list[RankingSet]:
+        if groups is None:
+            return []
+        shared: dict[str, Any] = {"pos_label": self.pos_label, "sample_weight": self.weights}
+        return [rank_groups(self.y_true, s, groups, **shared) for s in self.scores.values()]
+
+    def difference_bands(
+        self, models: list[ModelEvaluation], settings: Settings
+    ) -> dict[str, Band]:
+        """The best model against the next two; on large data against the next one only."""
+        ordered = sorted(models, key=lambda model: -model.measures["aucpr"].estimate)
+        best, others = ordered[0].name, [model.name for model in ordered[1:]]
+        large = self.size > _MANY_ROWS
+        return {
+            name: difference_band(
+                self.y_true,
+                self.scores[best],
+                self.scores[name],
+                pos_label=self.pos_label,
+                confidence_level=settings.confidence_level,
+                n_resamples=1000 if large else 2000,
+                rng=settings.seed,
+            )
+            for name in others[: 1 if large else 2]
+        }
+
+
+def _model(
+    name: str, title: str, ranking: Ranking, settings: Settings, intervals: Intervals
+) -> ModelEvaluation:
+    measures = {key: measure(key, ranking, settings.recall, intervals) for key in MEASURES}
+    effect = None
+    clustered = measures["aucpr"].interval
+    if settings.clustered and clustered is not None:
+        independent = metric_interval(ranking, confidence_level=settings.confidence_level)
+        effect = clustered.width / independent.width
+    return ModelEvaluation(
+        name=name,
+        title=title,
+        ranking=ranking,
+        measures=measures,
+        settings=settings,
+        cluster_effect=effect,
+    )
+
+
+def _finished(
+    models: list[ModelEvaluation],
+    comparison: Comparison | None,
+    per_group: list[RankingSet],
+    group_names: Mapping[Any, str] | None,
+    settings: Settings,
+    difference_bands: Mapping[str, Band],
+) -> Evaluation:
+    groups, left_out = _groups(per_group, group_names, settings)
+    evaluation = Evaluation(
+        models=tuple(models),
+        comparison=comparison,
+        groups=groups,
+        left_out=left_out,
+        difference_bands=difference_bands,
+        settings=settings,
+    )
+    with quietly():
+        return replace(evaluation, findings=find(evaluation, per_group), answer=answer(evaluation))
+
+
+def _groups(
+    per_group: list[RankingSet], names: Mapping[Any, str] | None, settings: Settings
+) -> tuple[tuple[GroupEvaluation, ...], int]:
+    if not per_group:
+        return (), 0
+    labels = per_group[0].labels.tolist()
+    shown = range(len(labels))
+    if len(labels) > _MOST_GROUPS:  # those with most positives, in their order
+        most = np.argsort(-per_group[0].n_pos, kind="stable")[:_MOST_GROUPS]
+        shown = sorted(most.tolist())  # type: ignore[assignment]
+    told = [str(names[labels[i]] if names else labels[i]) for i in shown]
+    titles = wording.clean_names(told)
+    found = [
+        _group(told[k], titles[k], [rankings[i] for rankings in per_group], settings)
+        for k, i in enumerate(shown)
+    ]
+    return tuple(found), len(labels) - len(found)
+
+
+def _group(name: str, title: str, rankings: list[Ranking], settings: Settings) -> GroupEvaluation:
+    first = rankings[0]
+    total = first.n_pos + first.n_neg
+    with quietly():
+        measures: tuple[dict[str, Measure], ...] = tuple(
+            {
+                key: measure(key, ranking, settings.recall, _ranking_intervals(ranking, settings))
+                for key in GROUP_MEASURES
+            }
+            for ranking in rankings
+        )
+    return GroupEvaluation(
+        name=name,
+        title=title,
+        n_pos=first.n_pos,
+        n_neg=first.n_neg,
+        prevalence=float(first.n_pos / total) if total else float("nan"),
+        measures=measures,
+    )

@@ -1,0 +1,248 @@
+"""From a standard error or from replicates to two limits, on the scale from 0 to 1.
+
+The functions here take and return arrays, so that a simulation runs the very code that
+:func:`precall.aucpr_interval` runs.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+# Weight, in positives, of the binomial variance that the influence variance is drawn towards.
+_PRIOR_POSITIVES = 10.0
+_BETA_PRIOR_POSITIVES = 3.0
+# An estimate this close to 0 or 1 differs from it by rounding only.
+_ROUNDING = 1e-14
+# An estimate is kept this many positives away from 0 and 1 where a limit is centred.
+_MARGIN_POSITIVES = 0.25
+
+
+def normal_quantile(confidence_level: float) -> float:
+    """Return z with ``P(|Z| <= z) = confidence_level``."""
+    from scipy.special import ndtri
+
+    return float(ndtri(0.5 + 0.5 * confidence_level))
+
+
+def certain_limit(n: Any, confidence_level: float) -> Any:
+    """Return the lower limit when n independent trials all succeeded: ``alpha**(1/n)``.
+
+    It is what an estimate of exactly 1 says (and, mirrored, of 0), one-sided.
+    """
+    return (1.0 - confidence_level) ** (1.0 / np.asarray(n, dtype=np.float64))
+
+
+def binomial_limits(estimate: Any, n: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Wald's limits of a share of n (Boyd 2014, section 4.3.3)."""
+    half = normal_quantile(confidence_level) * np.sqrt(estimate * (1.0 - estimate) / n)
+    return one_sided_ends(estimate, estimate - half, estimate + half, n, confidence_level)
+
+
+def logit_limits(estimate: Any, variance: Any, n: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Limits on the logit scale, where the standard error is that of the estimate over t(1-t)."""
+    from scipy.special import expit, logit
+
+    inside = np.clip(estimate, 1e-300, 1.0 - 2.0**-53)
+    spread = inside * (1.0 - inside)
+    half = normal_quantile(confidence_level) * np.sqrt(variance) / spread
+    middle = logit(inside)
+    return one_sided_ends(estimate, expit(middle - half), expit(middle + half), n, confidence_level)
+
+
+def one_sided_ends(
+    estimate: Any, low: Any, high: Any, n: Any, confidence_level: float
+) -> tuple[Any, Any]:
+    """Clip to [0, 1], and replace the limits of an estimate of exactly 0 or 1."""
+    certain = certain_limit(n, confidence_level)
+    none, all_ = _at_the_ends(estimate)
+    low = np.where(all_, certain, np.where(none, 0.0, np.clip(low, 0.0, 1.0)))
+    high = np.where(none, 1.0 - certain, np.where(all_, 1.0, np.clip(high, 0.0, 1.0)))
+    return low, high
+
+
+def _at_the_ends(estimate: Any) -> tuple[Any, Any]:
+    """Return whether an estimate is 0 and whether it is 1."""
+    estimate = np.asarray(estimate)
+    return estimate <= _ROUNDING, estimate >= 1.0 - _ROUNDING
+
+
+def gain_ends(
+    estimate: Any, low: Any, high: Any, n: Any, m: Any, confidence_level: float
+) -> tuple[Any, Any]:
+    """Replace the limits of a PR-gain area of exactly 1.
+
+    A curve of constant precision p has the area ``1 - (n/m)(1 - p)/p``; p is the certain limit.
+    """
+    precision = certain_limit(n, confidence_level)
+    _, certain = _at_the_ends(estimate)
+    return (
+        np.where(certain, 1.0 - (n / m) * (1.0 - precision) / precision, low),
+        np.where(certain, 1.0, high),
+    )
+
+
+def stabilised_variance(
+    estimate: Any, variance: Any, n: Any, prior: float = _PRIOR_POSITIVES
+) -> Any:
+    """Draw an influence variance towards the binomial one, with the weight of `prior` positives."""
+    centre = _centre(estimate, n)
+    binomial = centre * (1.0 - centre) / n
+    return (n * variance + prior * binomial) / (n + prior)
+
+
+def influence_limits(
+    estimate: Any,
+    variance: Any,
+    n: Any,
+    confidence_level: float,
+    *,
+    unbiased: Any = None,
+    guard: Any = None,
+) -> tuple[Any, Any]:
+    """Limits from an influence variance, between the logit and the arcsine-root scale.
+
+    Parameters
+    ----------
+    estimate, variance, n : array
+        The estimate, its influence variance and the effective number of positives.
+    confidence_level : float
+    unbiased : array, optional
+        A less biased estimate (leave one out): the lower limit is centred half-way to it when it
+        is the smaller one.
+    guard : array, optional
+        What the estimate would be if ``-ln(alpha)`` unseen negatives stood above everything. The
+        lower limit is not above it: a sample with no negative at the top cannot exclude them.
+
+    Notes
+    -----
+    The variance is drawn towards the binomial one with the weight of ten positives. Each limit is
+    the mean of the logit limit and the wider of the logit and arcsine-root limits.
+    """
+    spread = normal_quantile(confidence_level) * np.sqrt(stabilised_variance(estimate, variance, n))
+    _, high_logit, _, high_arc = _two_scales(_centre(estimate, n), spread)
+    lower = estimate if unbiased is None else np.minimum(estimate, 0.5 * (estimate + unbiased))
+    low_logit, _, low_arc, _ = _two_scales(_centre(lower, n), spread)
+    low = 0.5 * (low_logit + np.minimum(low_logit, low_arc))
+    high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))
+    if guard is not None:
+        low = np.minimum(low, guard)
+    none, all_ = _at_the_ends(estimate)
+    return np.where(none, 0.0, low), np.where(all_, 1.0, high)
+
+
+def beta_limits(
+    estimate: Any,
+    variance: Any,
+    n: Any,
+    confidence_level: float,
+    *,
+    unbiased: Any = None,
+    guard: Any = None,
+) -> tuple[Any, Any]:
+    """Clopper and Pearson's limits of a share of as many trials as the variance is worth.
+
+    With t(1-t)/V trials the estimate would have its variance as a share (Korn & Graubard 1998). The
+    parameters are those of `influence_limits`.
+    """
+    from scipy.special import betaincinv
+
+    tail = 0.5 * (1.0 - confidence_level)
+    stable = stabilised_variance(estimate, variance, n, _BETA_PRIOR_POSITIVES)
+    lower = estimate if unbiased is None else np.minimum(estimate, 0.5 * (estimate + unbiased))
+    ends = []
+    for centre, more, probability in (
+        (_centre(lower, n), 0.0, tail),
+        (_centre(estimate, n), 1.0, 1.0 - tail),
+    ):
+        trials = centre * (1.0 - centre) / stable
+        successes, failures = centre * trials + more, (1.0 - centre) * trials + 1.0 - more
+        ends.append(betaincinv(successes, failures, probability))
+    low = ends[0] if guard is None else np.minimum(ends[0], guard)
+    none, all_ = _at_the_ends(estimate)
+    return np.where(none, 0.0, low), np.where(all_, 1.0, ends[1])
+
+
+def _centre(estimate: Any, n: Any) -> Any:
+    margin = _MARGIN_POSITIVES / n
+    return np.clip(estimate, margin, 1.0 - margin)
+
+
+def _two_scales(centre: Any, spread: Any) -> tuple[Any, Any, Any, Any]:
+    from scipy.special import expit, logit
+
+    deviation = centre * (1.0 - centre)
+    middle, half = logit(centre), spread / deviation
+    angle, turn = np.arcsin(np.sqrt(centre)), spread / (2.0 * np.sqrt(deviation))
+    low = np.sin(np.maximum(angle - turn, 0.0)) ** 2
+    high = np.sin(np.minimum(angle + turn, 0.5 * math.pi)) ** 2
+    return expit(middle - half), expit(middle + half), low, high
+
+
+def poisson_limits(count: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Garwood's limits of the mean of a Poisson number; a count of 0 has the lower limit 0."""
+    from scipy.special import gammaincinv
+
+    tail = 0.5 * (1.0 - confidence_level)
+    count = np.asarray(count, dtype=np.float64)
+    low = np.where(count > 0, gammaincinv(np.where(count > 0, count, 1.0), tail), 0.0)
+    return low, gammaincinv(count + 1.0, 1.0 - tail)
+
+
+def log_limits(estimate: Any, variance: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Limits for a metric bounded by 1 only, on the scale of ``log(1 - t)``."""
+    distance = np.maximum(1.0 - np.asarray(estimate), 1e-300)
+    # Beyond e^50 the limits are what they are at e^50 to all digits.
+    factor = np.exp(
+        np.minimum(normal_quantile(confidence_level) * np.sqrt(variance) / distance, 50)
+    )
+    return 1.0 - distance * factor, 1.0 - distance / factor
+
+
+def percentile_limits(replicates: FloatArray, confidence_level: float) -> tuple[Any, Any]:
+    """Quantiles of the replicates."""
+    tail = 0.5 * (1.0 - confidence_level)
+    low, high = np.quantile(replicates, [tail, 1.0 - tail], axis=-1)
+    return low, high
+
+
+def bca_limits(
+    estimate: float, replicates: FloatArray, acceleration: float, confidence_level: float
+) -> tuple[float, float]:
+    """Bias-corrected and accelerated quantiles (Efron 1987)."""
+    from scipy.special import ndtr, ndtri
+
+    below = np.mean(replicates < estimate) + 0.5 * np.mean(replicates == estimate)
+    least = 0.5 / replicates.size
+    bias = float(ndtri(np.clip(below, least, 1.0 - least)))
+    z = normal_quantile(confidence_level) * np.array([-1.0, 1.0])
+    shifted = bias + (bias + z) / np.maximum(1.0 - acceleration * (bias + z), 1e-3)
+    low, high = np.quantile(replicates, ndtr(shifted))
+    return float(low), float(high)
+
+
+def studentised_limits(
+    estimate: float,
+    error: float,
+    replicates: FloatArray,
+    errors: FloatArray,
+    n: float,
+    confidence_level: float,
+) -> tuple[float, float]:
+    """Bootstrap-t on the logit scale; the errors are standard errors on the plain scale."""
+    from scipy.special import expit, logit
+
+    def transformed(values: Any, spread: Any) -> tuple[Any, Any]:
+        centre = _centre(values, n)
+        return logit(centre), spread / (centre * (1.0 - centre))
+
+    middle, scale = transformed(estimate, error)
+    centres, scales = transformed(replicates, errors)
+    tail = 0.5 * (1.0 - confidence_level)
+    small, large = np.quantile((centres - middle) / scales, [tail, 1.0 - tail])
+    return float(expit(middle - large * scale)), float(expit(middle - small * scale))

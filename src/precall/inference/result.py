@@ -1,0 +1,90 @@
+"""The interval that all the functions of this room return."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .. import _validation
+from ..results import Interval
+from .evidence import Evidence
+from .functionals import Metric
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class MetricInterval(Interval):
+    """An interval that can be asked for another level.
+
+    Attributes
+    ----------
+    metric : str
+        What the interval is about.
+    standard_error : float
+        Of the estimate: from the influence values, or the standard deviation of the replicates.
+    evidence : object
+        What the limits are computed from; a bootstrap keeps its replicates here.
+    """
+
+    metric: str
+    standard_error: float
+    evidence: Evidence = field(compare=False)
+
+    def at_level(self, confidence_level: float) -> MetricInterval:
+        """Return the interval at another level, without another look at the data.
+
+        Examples
+        --------
+        >>> import precall as pr
+        >>> example = pr.load_example()
+        >>> ranking = pr.rank(example.label, example.scores["gradient_boosting"])
+        >>> interval = pr.aucpr_interval(ranking, method="bootstrap_percentile", rng=0)
+        >>> narrow = interval.at_level(0.5)
+        >>> interval.low < narrow.low < narrow.high < interval.high
+        True
+        """
+        level = _validation.as_fraction(confidence_level, "confidence_level")
+        low, high = _limits(self.evidence, self.estimate, level)
+        return replace(self, low=low, high=high, confidence_level=level)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary, without the evidence."""
+        names = (
+            "metric",
+            "estimate",
+            "low",
+            "high",
+            "standard_error",
+            "confidence_level",
+            "method",
+        )
+        return {name: getattr(self, name) for name in names}
+
+
+# Limits and estimate may come from sums in another order.
+_ROUNDING = 1e-12
+
+
+def _limits(evidence: Evidence, estimate: float, level: float) -> tuple[float, float]:
+    low, high = (float(limit) for limit in evidence.limits(level))
+    return (
+        estimate if 0 < low - estimate < _ROUNDING else low,
+        estimate if 0 < estimate - high < _ROUNDING else high,
+    )
+
+
+def from_evidence(
+    metric: Metric, method: str, estimate: float, error: float, evidence: Evidence, level: object
+) -> MetricInterval:
+    """Put an interval together."""
+    confidence_level = _validation.as_fraction(level, "confidence_level")
+    low, high = _limits(evidence, estimate, confidence_level)
+    return MetricInterval(
+        metric=metric.name,
+        method=method,
+        estimate=estimate,
+        standard_error=error,
+        low=low,
+        high=high,
+        confidence_level=confidence_level,
+        evidence=evidence,
+    )

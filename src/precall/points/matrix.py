@@ -1,0 +1,417 @@
+"""Points: what one threshold does, F-measures along the curve, and their contours."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from .._estimators import ratio
+from .._notebook import Rich
+from ..areas import warn_undefined
+from ..exceptions import InputError, ReliabilityWarning
+from ..ranking import Ranking
+
+FloatArray = npt.NDArray[np.float64]
+
+_NAN = float("nan")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Confusion(Rich):
+    """The four counts at a threshold, and every measure made of them.
+
+    A ratio with nothing below its line has no value: it is NaN, and None in :meth:`to_dict`. So
+    ``precision`` and ``negative_predictive_value`` are NaN when nothing is selected or rejected,
+    what needs a class that is empty is NaN, and ``f1`` is NaN only when there is neither a
+    positive nor a selected row. The one convention is ``matthews_correlation``: 0 when a row or
+    a column of the table is empty.
+
+    Attributes
+    ----------
+    threshold : number
+        ``score >= threshold`` is selected; ``inf`` selects nothing.
+    tp, fp, fn, tn : number
+        True positives, false positives, false negatives, true negatives (sums of weights if the
+        ranking is weighted).
+
+    References
+    ----------
+    Boyd, *Mitigating the risks of thresholdless metrics in machine learning evaluation*, 2014,
+    Table 2.3.
+    """
+
+    threshold: Any
+    tp: Any
+    fp: Any
+    fn: Any
+    tn: Any
+
+    @property
+    def n_pos(self) -> Any:
+        """Positives: ``tp + fn``."""
+        return self.tp + self.fn
+
+    @property
+    def n_neg(self) -> Any:
+        """Negatives: ``fp + tn``."""
+        return self.fp + self.tn
+
+    @property
+    def selected(self) -> Any:
+        """Rows at or above the threshold: ``tp + fp``."""
+        return self.tp + self.fp
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives among all."""
+        return _share(self.n_pos, self.n_pos + self.n_neg)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of all rows that are on the right side."""
+        return _share(self.tp + self.tn, self.n_pos + self.n_neg)
+
+    @property
+    def recall(self) -> float:
+        """Share of the positives selected: sensitivity, true-positive rate."""
+        return _share(self.tp, self.n_pos)
+
+    @property
+    def false_positive_rate(self) -> float:
+        """Share of the negatives selected: 1 - specificity."""
+        return _share(self.fp, self.n_neg)
+
+    @property
+    def specificity(self) -> float:
+        """Share of the negatives rejected."""
+        return _share(self.tn, self.n_neg)
+
+    @property
+    def precision(self) -> float:
+        """Share of positives among the selected: positive predictive value."""
+        return _share(self.tp, self.selected)
+
+    @property
+    def negative_predictive_value(self) -> float:
+        """Share of negatives among the rejected."""
+        return _share(self.tn, self.tn + self.fn)
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return self.f_beta(1.0)
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean of recall and specificity."""
+        return 0.5 * (self.recall + self.specificity)
+
+    @property
+    def matthews_correlation(self) -> float:
+        """Correlation between being positive and being selected; 0 if either is constant."""
+        sizes = self.n_pos, self.n_neg, self.selected, self.tn + self.fn
+        if not all(sizes):
+            return 0.0
+        return float(correlation(*sizes, self.recall, self.false_positive_rate))
+
+    def f_beta(self, beta: float) -> float:
+        """Weighted harmonic mean of precision and recall, recall counting ``beta**2`` times."""
+        share = recall_share(beta)
+        return _share(self.tp, self.tp + share * self.fn + (1.0 - share) * self.fp)
+
+    def __repr__(self) -> str:
+        """Return one line with the counts and the two ratios of the curve."""
+        return (
+            f"Confusion(threshold={self.threshold:.6g}, tp={self.tp:.12g}, fp={self.fp:.12g}, "
+            f"fn={self.fn:.12g}, tn={self.tn:.12g}, precision={self.precision:.4g}, "
+            f"recall={self.recall:.4g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return counts and measures as plain numbers that survive JSON."""
+        counts = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: plain_number(value) for name, value in counts.items()} | {
+            name: plain_number(getattr(self, name)) for name in _MEASURES
+        }
+
+
+_MEASURES = (
+    "prevalence",
+    "accuracy",
+    "recall",
+    "false_positive_rate",
+    "specificity",
+    "precision",
+    "negative_predictive_value",
+    "f1",
+    "balanced_accuracy",
+    "matthews_correlation",
+)
+
+
+def _share(part: Any, whole: Any) -> float:
+    return float(part / whole) if whole else _NAN
+
+
+def plain_number(value: Any) -> Any:
+    """Strict JSON has neither NaN nor infinity."""
+    if math.isnan(value):
+        return None
+    return value if math.isfinite(value) else str(value)
+
+
+def correlation(n_pos: Any, n_neg: Any, selected: Any, rejected: Any, tpr: Any, fpr: Any) -> Any:
+    """Matthews correlation as ``(TPR - FPR) sqrt(n m / (selected rejected))``: no overflow."""
+    return (tpr - fpr) * np.sqrt(n_pos / selected * (n_neg / rejected))
+
+
+def recall_share(beta: object) -> float:
+    """Weight of recall in the harmonic mean: ``beta**2 / (1 + beta**2)``."""
+    number = _validation.as_number(beta, "beta")
+    if number < 0:
+        raise InputError(f"beta must not be negative, got {beta!r}.")
+    return 1.0 if math.isinf(number) else number * number / (1.0 + number * number)
+
+
+def confusion(ranking: Ranking, threshold: float) -> Confusion:
+    """Count both classes on both sides of a threshold.
+
+    A ranking knows the counts exactly at each score of a positive (``ranking.threshold``), at
+    ``inf`` (nothing selected) and at ``-inf`` (everything selected). Between two of them it
+    knows how many negatives there are but not where, so any other threshold is raised to the
+    next score of a positive: the same true positives, and the false positives that can be
+    avoided avoided. The result's ``threshold`` is the one that was counted.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        From :func:`precall.rank`.
+    threshold : number
+        Rows with ``score >= threshold`` are selected.
+
+    Returns
+    -------
+    Confusion
+
+    Warns
+    -----
+    ReliabilityWarning
+        If negatives may lie between `threshold` and the score it was raised to. For the exact
+        counts at a threshold of your own, rank the answers themselves:
+        ``confusion(rank(y_true, y_score >= t), 1)``.
+
+    Notes
+    -----
+    In a coarsened ranking the scores inside a cell are gone too, so true positives between two
+    cells are lost by raising the threshold.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.1])
+    >>> at = pr.confusion(ranking, 0.7)
+    >>> at
+    Confusion(threshold=0.7, tp=2, fp=1, fn=0, tn=2, precision=0.6667, recall=1)
+    >>> round(at.f1, 6), round(at.matthews_correlation, 6), at.accuracy
+    (0.8, 0.666667, 0.8)
+    """
+    _validation.as_number(threshold, "threshold")
+    row = _rows_at_or_above(ranking.threshold, threshold) - 1
+    if threshold == -math.inf:
+        return _confusion_of(ranking, -math.inf, ranking.n_pos, ranking.n_neg)
+    found = at_row(ranking, row)
+    hidden = ranking.above[row + 1] if row + 1 < len(ranking) else ranking.below
+    if hidden > 0 and threshold < found.threshold:
+        asked = threshold.item() if isinstance(threshold, np.generic) else threshold
+        warnings.warn(
+            f"threshold {asked!r} is no score of a positive: raised to {found.threshold!r}, "
+            f"which keeps the true positives; up to {hidden:.12g} false positives may lie "
+            "between. For the exact counts, use confusion(rank(y_true, y_score >= t), 1).",
+            ReliabilityWarning,
+            stacklevel=2,
+        )
+    return found
+
+
+def at_row(ranking: Ranking, row: int) -> Confusion:
+    """Counts on arrival at a row; before the first row nothing is selected."""
+    if row < 0:
+        return _confusion_of(ranking, math.inf, 0, 0)
+    return _confusion_of(
+        ranking, ranking.threshold[row].item(), ranking.tp[row].item(), ranking.fp[row].item()
+    )
+
+
+def _confusion_of(ranking: Ranking, threshold: Any, tp: Any, fp: Any) -> Confusion:
+    # Cumulated weights may pass their total by a rounding error.
+    return Confusion(
+        threshold=threshold,
+        tp=tp,
+        fp=fp,
+        fn=max(ranking.n_pos - tp, 0),
+        tn=max(ranking.n_neg - fp, 0),
+    )
+
+
+def _rows_at_or_above(thresholds: npt.NDArray[Any], threshold: Any) -> int:
+    """Number of rows with ``score >= threshold``, compared in the scores' own type."""
+    kind = thresholds.dtype.kind
+    if kind in "iu":
+        if math.isinf(threshold):
+            return len(thresholds) if threshold < 0 else 0
+        whole = int(threshold) if isinstance(threshold, Integral) else math.ceil(threshold)
+        limits = np.iinfo(thresholds.dtype)
+        if not limits.min <= whole <= limits.max:
+            return len(thresholds) if whole < limits.min else 0
+        threshold = whole
+    if kind in "iu" or type(threshold) in (int, float):
+        # As NumPy compares: a plain 0.7 means the float32 nearest to it among float32 scores.
+        threshold = thresholds.dtype.type(threshold)
+    return len(thresholds) - int(np.searchsorted(thresholds[::-1], threshold, side="left"))
+
+
+def f_beta(ranking: Ranking, beta: float = 1, modified: bool = False) -> FloatArray:
+    """F-measure at every threshold of the ranking.
+
+    ``F = (1 + b^2) p r / (b^2 p + r)``, computed from counts. The modified form takes the
+    unachievable region into account: 0 if ``p <= pi``, else the same mean of recall and the
+    precision above chance ``(p - pi) / (1 - pi)``.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        From :func:`precall.rank`.
+    beta : float, default 1
+        How many times recall counts as much as precision; 0 is precision, ``inf`` is recall.
+    modified : bool, default False
+        The modified F-measure of Boyd (2014, section 3.4).
+
+    Returns
+    -------
+    array
+        One value per ``ranking.threshold``, highest threshold first. Empty, with an
+        :class:`~precall.exceptions.UndefinedMetricWarning`, with no positives. The modified
+        form with no negatives is 0 (no precision is above chance), with the same warning.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> pr.f_beta(ranking).round(6)
+    array([0.666667, 0.8     ])
+    >>> pr.f_beta(ranking, modified=True).round(6)
+    array([0.666667, 0.5     ])
+    """
+    share = recall_share(beta)
+    if not ranking.n_pos or (modified and not ranking.n_neg):
+        warn_undefined(ranking, "F-measure" if not modified else "modified F-measure")
+    tp, fp, n = float_counts(ranking)
+    if not modified:
+        return ratio(tp, tp + share * (n - tp) + (1.0 - share) * fp)
+    recall, fpr = ratio(tp, n), ratio(fp, float(ranking.n_neg))
+    # (p - pi) / (1 - pi) = n (TPR - FPR) / (TP + FP)
+    above_chance = ratio(n * (recall - fpr), tp + fp) if ranking.n_neg else np.zeros_like(tp)
+    better = above_chance > 0
+    mean = share / np.where(better, recall, 1.0)
+    mean += (1.0 - share) / np.where(better, above_chance, 1.0)
+    return np.where(better, 1.0 / mean, 0.0)
+
+
+def float_counts(ranking: Ranking) -> tuple[FloatArray, FloatArray, float]:
+    """TP, FP and the number of positives as floats."""
+    return ranking.tp.astype(np.float64), ranking.fp.astype(np.float64), float(ranking.n_pos)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Contour:
+    """A line of equal F-measure in precision-recall space.
+
+    Attributes
+    ----------
+    value, beta : float
+        The F-measure on the line and its beta.
+    prevalence : float or None
+        Given for the modified F-measure.
+    recall, precision : array
+        Points of the line, recall ascending.
+    """
+
+    value: float
+    beta: float
+    prevalence: float | None
+    recall: FloatArray
+    precision: FloatArray
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        kind = "" if self.prevalence is None else f", modified at prevalence {self.prevalence:g}"
+        return f"Contour(F{self.beta:g} = {self.value:g}{kind}, {self.recall.size} points)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers and lists."""
+        return {
+            "value": self.value,
+            "beta": self.beta,
+            "prevalence": self.prevalence,
+            "recall": self.recall.tolist(),
+            "precision": self.precision.tolist(),
+        }
+
+
+def iso_f_contours(
+    values: Sequence[float] = (0.2, 0.4, 0.6, 0.8),
+    *,
+    beta: float = 1.0,
+    prevalence: float | None = None,
+    n_points: int = 101,
+) -> tuple[Contour, ...]:
+    """Return lines of equal F-measure, as data for a plot.
+
+    Parameters
+    ----------
+    values : sequence of float
+        F-measures strictly between 0 and 1.
+    beta : float, default 1
+        Above zero and finite.
+    prevalence : float, optional
+        Give it for the modified F-measure, which depends on it.
+    n_points : int, default 101
+        Points per line, from where precision reaches 1 to recall 1.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> contour = pr.iso_f_contours([0.5], n_points=3)[0]
+    >>> contour.recall.round(6), contour.precision.round(6)
+    (array([0.333333, 0.666667, 1.      ]), array([1.      , 0.4     , 0.333333]))
+    """
+    share = recall_share(beta)
+    if not 0.0 < share < 1.0:
+        raise InputError(f"beta must be above zero and finite for contours, got {beta!r}.")
+    floor = 0.0 if prevalence is None else _validation.as_fraction(prevalence, "prevalence")
+    count = _validation.as_count(n_points, "n_points", minimum=2)
+    contours = []
+    for given in values:
+        value = _validation.as_fraction(given, "values")
+        recall = np.linspace(share * value / (1.0 - value + share * value), 1.0, count)
+        # 1/F = share/r + (1 - share)/p, solved for p
+        height = (1.0 - share) * value * recall / (recall - share * value)
+        precision = floor + (1.0 - floor) * np.minimum(height, 1.0)
+        contours.append(
+            Contour(
+                value=value,
+                beta=float(beta),
+                prevalence=prevalence,
+                recall=recall,
+                precision=precision,
+            )
+        )
+    return tuple(contours)

@@ -1,0 +1,267 @@
+"""The threshold that is best on this data, by one of several criteria."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from .._notebook import Rich
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Ranking
+from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class BestThreshold(Rich):
+    """The threshold that is best on this data, and how good it is there.
+
+    Attributes
+    ----------
+    threshold : number
+        ``score >= threshold`` is selected.
+    value : float
+        The metric there. Chosen on the same data, so optimistic.
+    metric : str
+        Its name, with its parameter if it has one.
+    confusion : Confusion
+        The counts there.
+    """
+
+    threshold: Any
+    value: float
+    metric: str
+    confusion: Confusion
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        return (
+            f"BestThreshold({self.metric}={self.value:.6g} at threshold={self.threshold:.6g}, "
+            f"precision={self.confusion.precision:.4g}, recall={self.confusion.recall:.4g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain numbers that survive JSON."""
+        return {
+            "threshold": plain_number(self.threshold),
+            "value": self.value,
+            "metric": self.metric,
+            "confusion": self.confusion.to_dict(),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Metric:
+    """A criterion: what it is, the parameter it needs, and how to choose a row by it."""
+
+    summary: str
+    parameter: str | None
+    choose: Callable[[Ranking, Any], tuple[int, float]]
+    needs_negatives: bool = False
+
+
+def _highest(values: FloatArray) -> tuple[int, float]:
+    row = int(np.argmax(values))
+    return row, float(values[row])
+
+
+def _choose_correlation(ranking: Ranking, _: Any) -> tuple[int, float]:
+    tp, fp, n = float_counts(ranking)
+    m = float(ranking.n_neg)
+    rejected = n + m - tp - fp
+    defined = rejected > 1e-12 * (n + m)
+    values = correlation(n, m, tp + fp, np.where(defined, rejected, 1.0), tp / n, fp / m)
+    return _highest(np.where(defined, values, 0.0))
+
+
+def _choose_balanced(ranking: Ranking, _: Any) -> tuple[int, float]:
+    tp, fp, n = float_counts(ranking)
+    return _highest(0.5 * (tp / n + (1.0 - fp / float(ranking.n_neg))))
+
+
+def _choose_cost(ranking: Ranking, cost_ratio: float) -> tuple[int, float]:
+    tp, fp, n = float_counts(ranking)
+    # Row -1 selects nothing, which may be cheapest.
+    costs = np.concatenate([[cost_ratio * n], cost_ratio * (n - tp) + fp])
+    row = int(np.argmin(costs))
+    return row - 1, float(costs[row] / (n + float(ranking.n_neg)))
+
+
+def _choose_precision(ranking: Ranking, min_recall: float) -> tuple[int, float]:
+    tp, fp, n = float_counts(ranking)
+    # The last row's recall is 1 whatever the rounding of cumulated weights.
+    allowed = np.append((tp / n >= min_recall)[:-1], True)
+    precision = np.where(allowed, tp / (tp + fp), -1.0)
+    best = float(precision.max())
+    return int(np.flatnonzero(precision == best)[-1]), best  # of equal precision, more recall
+
+
+def _choose_recall(ranking: Ranking, min_precision: float) -> tuple[int, float]:
+    tp, fp, n = float_counts(ranking)
+    precision = tp / (tp + fp)
+    rows = np.flatnonzero(precision >= min_precision)
+    if not rows.size:
+        row, highest = _highest(precision)
+        raise UndefinedMetricError(
+            f"no threshold has a precision of at least min_precision={min_precision:g}: the "
+            f"highest is {highest:.6g} at {ranking.threshold[row].item()!r}; ask for less."
+        )
+    return int(rows[-1]), float(tp[rows[-1]] / n)
+
+
+METRICS: dict[str, _Metric] = {
+    "f1": _Metric(
+        summary="harmonic mean of precision and recall",
+        parameter=None,
+        choose=lambda ranking, _: _highest(f_beta(ranking)),
+    ),
+    "f_beta": _Metric(
+        summary="the same with recall counting beta times as much",
+        parameter="beta",
+        choose=lambda ranking, beta: _highest(f_beta(ranking, beta)),
+    ),
+    "modified_f1": _Metric(
+        summary="harmonic mean of recall and precision above chance",
+        parameter=None,
+        choose=lambda ranking, _: _highest(f_beta(ranking, modified=True)),
+        needs_negatives=True,
+    ),
+    "modified_f_beta": _Metric(
+        summary="the same with recall counting beta times as much",
+        parameter="beta",
+        choose=lambda ranking, beta: _highest(f_beta(ranking, beta, modified=True)),
+        needs_negatives=True,
+    ),
+    "matthews_correlation": _Metric(
+        summary="correlation between being positive and being selected",
+        parameter=None,
+        choose=_choose_correlation,
+        needs_negatives=True,
+    ),
+    "balanced_accuracy": _Metric(
+        summary="mean of recall and specificity (Youden's index)",
+        parameter=None,
+        choose=_choose_balanced,
+        needs_negatives=True,
+    ),
+    "cost": _Metric(
+        summary="lowest cost per row, in false positives, if a missed positive costs cost_ratio",
+        parameter="cost_ratio",
+        choose=_choose_cost,
+    ),
+    "precision_at_recall": _Metric(
+        summary="highest precision with recall of at least min_recall",
+        parameter="min_recall",
+        choose=_choose_precision,
+    ),
+    "recall_at_precision": _Metric(
+        summary="highest recall with precision of at least min_precision",
+        parameter="min_precision",
+        choose=_choose_recall,
+    ),
+}
+
+
+def best_threshold(
+    ranking: Ranking,
+    metric: str = "f1",
+    *,
+    beta: float | None = None,
+    cost_ratio: float | None = None,
+    min_recall: float | None = None,
+    min_precision: float | None = None,
+) -> BestThreshold:
+    """Find the threshold that is best on this data.
+
+    Only scores of positives are candidates: any other threshold has the same true positives as
+    the next score of a positive above it, and at least as many false positives.
+
+    Parameters
+    ----------
+    ranking : Ranking
+        From :func:`precall.rank`.
+    metric : str, default "f1"
+        - ``f1``, ``f_beta`` (needs `beta`), ``modified_f1``, ``modified_f_beta`` (needs `beta`):
+          see :func:`f_beta`;
+        - ``matthews_correlation`` (or ``mcc``), ``balanced_accuracy``;
+        - ``cost`` (needs `cost_ratio`): the lowest cost per row, counted in false positives,
+          when a missed positive costs `cost_ratio` of them; selecting nothing is a candidate;
+        - ``precision_at_recall`` (needs `min_recall`), ``recall_at_precision`` (needs
+          `min_precision`): the best of one where the other is at least so much.
+    beta, cost_ratio, min_recall, min_precision : float, optional
+        The parameter of the metric that needs it.
+
+    Returns
+    -------
+    BestThreshold
+        Of several equally good thresholds the highest (for ``precision_at_recall`` the one with
+        most recall).
+
+    Raises
+    ------
+    UndefinedMetricError
+        With no positives; with no negatives, if the metric compares with chance; and if no
+        threshold has the precision asked for.
+
+    See Also
+    --------
+    operating_point : a threshold whose precision or recall is guaranteed, not just observed.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank([1, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1])
+    >>> pr.best_threshold(ranking)
+    BestThreshold(f1=0.857143 at threshold=3, precision=0.75, recall=1)
+    >>> pr.best_threshold(ranking, "recall_at_precision", min_precision=0.9).threshold
+    5
+    """
+    name = _validation.as_choice(
+        "matthews_correlation" if metric == "mcc" else metric, "metric", METRICS
+    )
+    criterion = METRICS[name]
+    given = {
+        "beta": beta,
+        "cost_ratio": cost_ratio,
+        "min_recall": min_recall,
+        "min_precision": min_precision,
+    }
+    value = _parameter(name, criterion.parameter, given)
+    missing = "positives" if not ranking.n_pos else "negatives"
+    if not ranking.n_pos or (criterion.needs_negatives and not ranking.n_neg):
+        raise UndefinedMetricError(
+            f"metric={name!r} has no best threshold with no {missing}: "
+            "check the labels and pos_label."
+        )
+    row, best = criterion.choose(ranking, value)
+    at = at_row(ranking, row)
+    shown = name if criterion.parameter is None else f"{name}({criterion.parameter}={value:g})"
+    return BestThreshold(threshold=at.threshold, value=best, metric=shown, confusion=at)
+
+
+def _parameter(metric: str, needed: str | None, given: dict[str, float | None]) -> Any:
+    """Return the value of the metric's own parameter; refuse one it would not use."""
+    for name, value in given.items():
+        if value is not None and name != needed:
+            raise InputError(f"{name} is not used by metric={metric!r}: leave it out.")
+    if needed is None:
+        return None
+    value = given[needed]
+    if value is None:
+        raise InputError(f"metric={metric!r} needs {needed}=: give it a number.")
+    if needed == "beta":
+        recall_share(value)
+        return float(value)
+    if needed == "cost_ratio":
+        number = _validation.as_number(value, needed)
+        if not 0.0 < number < math.inf:
+            raise InputError(f"cost_ratio must be above zero and finite, got {value!r}.")
+        return number
+    return _validation.as_fraction(value, needed, open_ends=False)

@@ -1,0 +1,223 @@
+"""Private cross-validation: what composes, and what does not.
+
+A row is tested in one fold and trained on in the others. Whether the folds' costs compose at all
+depends on what the models have seen; proofs in ``PROOFS.md``, section 11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import as_choice, as_count, as_generator
+from ..exceptions import InputError
+from ..ranking import Ranking
+from ._ledger import as_delta, as_epsilon
+from .budget import Budget
+from .metrics import auroc, average_precision
+from .values import PrivateValue
+
+_METRICS = {"average_precision": average_precision, "auroc": auroc}
+_TRAINED_ON = ("other_rows", "other_folds")
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PrivateCrossValidation:
+    """The same metric released from every fold.
+
+    Attributes
+    ----------
+    value : float
+        Mean over the folds.
+    folds : tuple of PrivateValue
+        The folds' own releases.
+    epsilon, delta : float
+        What all of it cost, training included.
+    scale : float or None
+        Standard deviation of the noise in the mean, to first order.
+    """
+
+    value: float
+    folds: tuple[PrivateValue, ...]
+    epsilon: float
+    delta: float
+    scale: float | None
+
+    def __float__(self) -> float:
+        """Return the mean."""
+        return self.value
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        noise = "" if self.scale is None else f" ± {self.scale:.2g}"
+        return (
+            f"PrivateCrossValidation({self.folds[0].metric.name}={self.value:.4g}{noise}, "
+            f"{len(self.folds)} folds, epsilon={self.epsilon:.6g}, delta={self.delta:.6g})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary of what may be published."""
+        names = ("value", "epsilon", "delta", "scale")
+        plain: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return plain | {"folds": [fold.to_dict() for fold in self.folds]}
+
+
+def assign_folds(n_rows: int, n_folds: int, *, rng: object = None) -> npt.NDArray[np.int64]:
+    """Assign rows to folds by their position alone.
+
+    Folds that are stratified by the label, or made in any way from the rows' contents, are not
+    parallel: replacing one row could then move others. The assignment itself is no secret.
+
+    Parameters
+    ----------
+    n_rows, n_folds : int
+        Rows and folds.
+    rng : optional
+        Seed or generator.
+
+    Returns
+    -------
+    array of int
+        The fold of each row, from 0; sizes differ by at most one.
+
+    Examples
+    --------
+    >>> np.bincount(assign_folds(10, 3, rng=0))
+    array([4, 3, 3])
+    """
+    n_rows = as_count(n_rows, "n_rows", minimum=1)
+    n_folds = as_count(n_folds, "n_folds", minimum=2)
+    return as_generator(rng).permutation(np.arange(n_rows) % n_folds)
+
+
+def cross_validation(
+    folds: Sequence[Ranking],
+    *,
+    trained_on: str,
+    epsilon: float,
+    budget: Budget,
+    metric: str = "average_precision",
+    delta: float = 0.0,
+    training_epsilon: float | None = None,
+    training_delta: float = 0.0,
+    mechanism: str = "rescaled",
+    rng: object = None,
+) -> PrivateCrossValidation:
+    """Release a metric from every fold, and charge what that really costs.
+
+    Parameters
+    ----------
+    folds : sequence of Ranking
+        One ranking for each fold's rows, scored by that fold's model; rows assigned by position
+        (see :func:`assign_folds`).
+    trained_on : {"other_rows", "other_folds"}
+        What the models were trained on. "other_rows": public rows, or rows that are in no fold;
+        the folds are then parallel and cost `epsilon` in all. "other_folds": as cross-validation
+        does; then the training must itself have been private (`training_epsilon`), and the cost
+        is ``epsilon + (k - 1) training_epsilon`` for `k` folds. Ordinary training on the other
+        folds is refused: one row then moves every score in the other folds, and **no** sum of
+        the folds' costs covers that.
+    epsilon : float
+        Cost of each fold's release.
+    budget : Budget
+        What pays for it: a whole budget, not a part of one.
+    metric : {"average_precision", "auroc"}, default "average_precision"
+        What to release.
+    delta : float, default 0.0
+        For mechanisms that need it.
+    training_epsilon, training_delta : float, optional
+        What training one fold's model cost, by its own proof. It is charged here; do not charge
+        it elsewhere as well.
+    mechanism, rng : optional
+        As for :func:`average_precision`.
+
+    Returns
+    -------
+    PrivateCrossValidation
+
+    Examples
+    --------
+    >>> import numpy as np, precall as pr
+    >>> from precall import privacy
+    >>> y = np.arange(4000) % 4 == 0
+    >>> score = np.where(y, 0.8, np.linspace(0, 1, 4000))
+    >>> fold = privacy.assign_folds(4000, 5, rng=0)
+    >>> folds = [pr.rank(y[fold == k], score[fold == k]) for k in range(5)]
+    >>> budget = privacy.Budget(epsilon=1.0)
+    >>> result = privacy.cross_validation(
+    ...     folds, trained_on="other_rows", epsilon=1.0, budget=budget
+    ... )
+    >>> budget.spent.epsilon, len(result.folds)
+    (1.0, 5)
+    """
+    trained_on = as_choice(trained_on, "trained_on", _TRAINED_ON)
+    release = _METRICS[as_choice(metric, "metric", _METRICS)]
+    if not isinstance(budget, Budget):
+        raise InputError("budget must be a whole Budget: the folds are parts of it here.")
+    folds = tuple(folds)
+    if len(folds) < 2:
+        raise InputError(f"folds must be at least two rankings, got {len(folds)}.")
+    epsilon, delta = as_epsilon(epsilon), as_delta(delta)
+    training = _training_cost(trained_on, training_epsilon, training_delta)
+    generator = None if rng is None else as_generator(rng)
+    values = []
+    with budget.parallel() as rows:
+        # A row is in k - 1 training sets and in one test set: each fold's part pays for all of it.
+        for number, fold in enumerate(folds):
+            part = rows.part(f"fold {number}")
+            if training is not None:
+                times = len(folds) - 1
+                with part.hold(
+                    epsilon=training[0] * times,
+                    delta=training[1] * times,
+                    what=f"training, {times} times",
+                ) as hold:
+                    hold.look()
+            values.append(
+                release(
+                    fold,
+                    epsilon=epsilon,
+                    delta=delta,
+                    budget=part,
+                    mechanism=mechanism,
+                    rng=generator,
+                )
+            )
+    paid = training or (0.0, 0.0)
+    scales = [value.scale for value in values]
+    known = [scale for scale in scales if scale is not None]
+    return PrivateCrossValidation(
+        value=float(np.mean([value.value for value in values])),
+        folds=tuple(values),
+        epsilon=epsilon + paid[0] * (len(folds) - 1),
+        delta=values[0].delta + paid[1] * (len(folds) - 1),
+        scale=float(np.sqrt(np.sum(np.square(known))) / len(folds))
+        if len(known) == len(folds)
+        else None,
+    )
+
+
+def _training_cost(
+    trained_on: str, training_epsilon: float | None, training_delta: float
+) -> tuple[float, float] | None:
+    if trained_on == "other_rows":
+        if training_epsilon is not None or training_delta:
+            raise InputError(
+                "training_epsilon is for trained_on='other_folds': models trained on other rows "
+                "cost these rows nothing."
+            )
+        return None
+    if training_epsilon is None:
+        raise InputError(
+            "models that were trained on the other folds' rows without privacy cannot be evaluated "
+            "privately fold by fold: one row moves every score in the other folds, so neither the "
+            "largest nor the sum of the folds' costs is a guarantee. Train on other rows, or train "
+            "privately and pass training_epsilon."
+        )
+    return as_epsilon(training_epsilon, "training_epsilon"), as_delta(
+        training_delta, "training_delta"
+    )

@@ -1,0 +1,177 @@
+"""Private precision-recall and ROC curves.
+
+A histogram of each class on public edges is released with noise; the curve, its area and its error
+bars are computed from what was released. One release gives both curves: ``curve.to("roc")``.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from ..exceptions import ReliabilityWarning
+from ._ledger import as_epsilon
+from ._rows import read_rows
+from .budget import Budget, Part, as_budget
+from .edges import as_edges
+from .mechanisms import add_to_counts, laplace_scale, noise_source
+from .private_curve import PrivateCurve
+
+# Replacing a row takes one from a cell of the two histograms and gives one to another.
+_SENSITIVITY = 2.0
+# Under this many positives times epsilon the noise drowns them.
+_USABLE = 10.0
+# A histogram with more than this share of its rows in one bin says little of the curve.
+_CROWDED = 0.75
+
+
+def pr_curve(
+    y_true: object,
+    y_score: object,
+    *,
+    epsilon: float,
+    budget: Budget | Part,
+    edges: object = None,
+    pos_label: object = 1,
+    rng: object = None,
+) -> PrivateCurve:
+    """Release a precision-recall curve.
+
+    The rows of each class are counted between public edges of the score, and every count gets
+    discrete Laplace noise of scale ``2 / epsilon``: replacing a row moves two counts by one each,
+    whether or not its label changes.
+
+    Parameters
+    ----------
+    y_true, y_score : array-like
+        The private rows, as for :func:`precall.rank`.
+    epsilon : float
+        Cost.
+    budget : Budget
+        What pays for it.
+    edges : array-like, optional
+        Increasing public numbers; scores beyond the first and the last count in the end bins. If
+        left out, the scores are taken to be probabilities and cut by :func:`probability_edges`
+        into :func:`bin_count` bins. Edges must not come from the data; for scores of unknown
+        scale pay for :func:`private_edges`.
+    pos_label : label, default 1
+        The label of the positive class.
+    rng : optional
+        Seed or generator, for simulation only: the release is then not private.
+
+    Returns
+    -------
+    PrivateCurve
+
+    Raises
+    ------
+    BudgetError
+        If the budget does not allow it; nothing has been looked at then.
+
+    Warns
+    -----
+    ReliabilityWarning
+        If the released counts show too few positives for this epsilon, or nearly all rows in one
+        bin, so that the edges do not fit the scores.
+
+    Examples
+    --------
+    >>> import numpy as np, precall as pr
+    >>> from precall import privacy
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(20_000) % 5 == 0
+    >>> score = np.where(y, rng.beta(5, 2, 20_000), rng.beta(2, 5, 20_000))
+    >>> curve = privacy.pr_curve(y, score, epsilon=1.0, budget=privacy.Budget(epsilon=1.0))
+    >>> abs(curve.area() - pr.aucpr(pr.rank(y, score))) < 0.1
+    True
+    >>> curve.edges.size - 1
+    20
+    """
+    return _release("pr", y_true, y_score, epsilon, budget, edges, pos_label, rng)
+
+
+def roc_curve(
+    y_true: object,
+    y_score: object,
+    *,
+    epsilon: float,
+    budget: Budget | Part,
+    edges: object = None,
+    pos_label: object = 1,
+    rng: object = None,
+) -> PrivateCurve:
+    """Release a ROC curve; everything is as for :func:`pr_curve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from precall import privacy
+    >>> y = np.arange(20_000) % 5 == 0
+    >>> score = np.where(y, 0.5, np.linspace(0, 1, 20_000))
+    >>> curve = privacy.roc_curve(y, score, epsilon=1.0, budget=privacy.Budget(epsilon=1.0))
+    >>> round(curve.area(), 1)
+    0.5
+    >>> curve.to("pr").kind
+    'pr'
+    """
+    return _release("roc", y_true, y_score, epsilon, budget, edges, pos_label, rng)
+
+
+def _release(
+    kind: str,
+    y_true: object,
+    y_score: object,
+    epsilon: float,
+    budget: Budget | Part,
+    edges: object,
+    pos_label: object,
+    rng: object,
+) -> PrivateCurve:
+    epsilon, budget = as_epsilon(epsilon), as_budget(budget)
+    if edges is not None:
+        edges = as_edges(edges, 1, epsilon)
+    noise = noise_source(rng, stacklevel=4)
+    with budget.hold(epsilon=epsilon, delta=0.0, what="curve") as hold:
+        positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+        n_rows = int(scores.size)
+        cuts = as_edges(edges, n_rows, epsilon)
+        hold.look()
+        bins = cuts.size - 1
+        place = bins - 1 - np.searchsorted(cuts[1:-1], scores, side="right")
+        counts = np.bincount(place + bins * ~positive, minlength=2 * bins)
+        noisy = add_to_counts(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
+    curve = PrivateCurve(
+        kind=kind,
+        edges=cuts,
+        noisy_positives=noisy[:bins],
+        noisy_negatives=noisy[bins:],
+        epsilon=epsilon,
+        delta=0.0,
+        mechanism="laplace",
+        scale=laplace_scale(_SENSITIVITY, epsilon),
+        n_rows=n_rows,
+    )
+    _warn(curve)
+    return curve
+
+
+def _warn(curve: PrivateCurve) -> None:
+    """Say what the release itself shows to be wrong with it; nothing here looks at the data."""
+    tp, fp = curve.corners
+    if min(tp[-1], fp[-1]) * curve.epsilon < _USABLE:
+        warnings.warn(
+            f"about {min(tp[-1], fp[-1]):.0f} rows of the rarer class were found with noise at "
+            f"epsilon={curve.epsilon:g}: too few for a curve. Spend more epsilon, or use more "
+            "rows.",
+            ReliabilityWarning,
+            stacklevel=4,
+        )
+    crowd = float(np.max(np.diff(tp + fp)) / curve.n_rows)
+    if crowd > _CROWDED:
+        warnings.warn(
+            f"about {100 * crowd:.0f} % of the rows fell between two edges: the edges do not fit "
+            "these scores. Pass edges on their scale, or pay for private_edges(y_score, ...).",
+            ReliabilityWarning,
+            stacklevel=4,
+        )

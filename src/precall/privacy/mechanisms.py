@@ -1,0 +1,284 @@
+"""Noise, and the basic ways of adding it.
+
+Everything is released on a grid. A real statistic is rounded down to a multiple of a power of two
+that depends on public numbers only, an *integer* random variable is added, and the sum is an
+integer: so the low digits of a double, which give a naive Laplace sampler away (Mironov 2012),
+carry nothing. ``PROOFS.md`` accounts for the rounding and for the floating-point error of the
+statistic.
+
+The integers come from the operating system's randomness: discrete Laplace noise from OpenDP, and
+the heavy-tailed law, which OpenDP does not have, from an exact sampler in integer arithmetic here.
+A seed replaces all that by NumPy's generator, for simulation, with a warning that such a release is
+not private.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import secrets
+import threading
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from .._optional import missing
+from .._validation import as_generator
+from ..exceptions import SeededReleaseWarning as SeededReleaseWarning
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+# Finest grid, in bits after the binary point, and what float64 leaves after a sum over all rows.
+_FINEST_GRID = 20
+_USABLE_BITS = 44
+
+_features = threading.Lock()
+
+
+class Noise(Protocol):
+    """A source of integer noise."""
+
+    def laplace(self, scale: float, size: int) -> IntArray:
+        """Discrete Laplace: probabilities proportional to ``exp(-|k| / scale)``."""
+        ...
+
+    def bits(self, count: int) -> int:
+        """A uniform integer of `count` bits."""
+        ...
+
+
+class SystemNoise:
+    """Noise from the operating system's randomness; Laplace noise through OpenDP."""
+
+    def laplace(self, scale: float, size: int) -> IntArray:
+        """Discrete Laplace noise."""
+        return np.asarray(_opendp_laplace(scale)([0] * size), dtype=np.int64)
+
+    def bits(self, count: int) -> int:
+        """Uniform bits."""
+        return secrets.randbits(count)
+
+
+class SeededNoise:
+    """The same laws from a NumPy generator: repeatable, fast, and not private."""
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._words = random.Random(int(generator.integers(2**63)))
+
+    def laplace(self, scale: float, size: int) -> IntArray:
+        """Discrete Laplace noise, as the difference of two geometric variables."""
+        stop = -math.expm1(-1.0 / scale)
+        first, second = self._generator.geometric(stop, (2, size))
+        return np.asarray(first - second, dtype=np.int64)
+
+    def bits(self, count: int) -> int:
+        """Uniform bits."""
+        return self._words.getrandbits(count)
+
+
+def noise_source(rng: object, *, stacklevel: int = 3) -> Noise:
+    """Return the system's noise, or seeded noise with a warning if `rng` is given."""
+    if rng is None:
+        return SystemNoise()
+    warnings.warn(
+        "rng was given, so this release is repeatable and not private: leave rng out for a real "
+        "one.",
+        SeededReleaseWarning,
+        stacklevel=stacklevel,
+    )
+    return SeededNoise(as_generator(rng))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Noisy:
+    """A statistic as released: with Laplace noise, on a grid.
+
+    Attributes
+    ----------
+    value : float
+        The noisy statistic.
+    scale : float
+        Scale of its Laplace noise (its standard deviation is the square root of 2 times that).
+    grid : float
+        Distance between two possible values; the statistic was rounded down to it.
+    """
+
+    value: float
+    scale: float
+    grid: float
+
+    def bounds(self, error: float) -> tuple[float, float]:
+        """Return limits that hold the statistic with probability of at least ``1 - error``."""
+        scale = self.scale / self.grid
+        ratio = math.exp(-1.0 / scale)
+        # P(|K| >= k) = 2 ratio^k / (1 + ratio) for the discrete law.
+        steps = max(math.ceil(-scale * math.log(error * (1.0 + ratio) / 2.0)) - 1, 0)
+        rounding = 0.0 if self.grid == 1.0 else self.grid
+        return self.value - steps * self.grid, self.value + steps * self.grid + rounding
+
+
+def add_to_counts(
+    counts: IntArray, *, sensitivity: float, epsilon: float, noise: Noise
+) -> IntArray:
+    """Add discrete Laplace (two-sided geometric) noise to whole numbers.
+
+    Parameters
+    ----------
+    counts : array of int
+        The counts; only their sum of absolute changes matters.
+    sensitivity : float
+        Largest sum of absolute changes when one row is replaced.
+    epsilon : float
+        Cost.
+    noise : Noise
+        Where the noise comes from.
+
+    Returns
+    -------
+    array of int
+
+    Examples
+    --------
+    >>> noise = SeededNoise(np.random.default_rng(0))
+    >>> add_to_counts(np.array([10, 20]), sensitivity=2, epsilon=1e3, noise=noise)
+    array([10, 20])
+    """
+    return counts + noise.laplace(laplace_scale(sensitivity, epsilon), counts.size)
+
+
+def add_to_count(count: int, *, sensitivity: float, epsilon: float, noise: Noise) -> Noisy:
+    """Add discrete Laplace noise to one whole number."""
+    scale = laplace_scale(sensitivity, epsilon)
+    return Noisy(value=float(count + int(noise.laplace(scale, 1)[0])), scale=scale, grid=1.0)
+
+
+def laplace_scale(sensitivity: float, epsilon: float) -> float:
+    """``sensitivity / epsilon``, rounded up."""
+    return math.nextafter(sensitivity / epsilon, math.inf)
+
+
+def grid_bits(n_rows: int) -> int:
+    """Bits after the binary point of the grid for sums over this many rows.
+
+    At most 20, and so few that the floating-point error of the sum stays under half a step.
+    """
+    return min(_FINEST_GRID, _USABLE_BITS - n_rows.bit_length())
+
+
+def add_to_real(
+    value: float, *, sensitivity: float, epsilon: float, n_rows: int, noise: Noise
+) -> Noisy:
+    """Add Laplace noise to a real statistic, on a grid.
+
+    The statistic is rounded down to a multiple of ``2^-k``; in these steps one row moves it by at
+    most ``ceil(2^k sensitivity) + 1``, and that is what the noise is calibrated to.
+
+    Parameters
+    ----------
+    value : float
+        The statistic, computed to within a quarter of a grid step.
+    sensitivity : float
+        Its global sensitivity in exact arithmetic.
+    epsilon : float
+        Cost.
+    n_rows : int
+        Public number of rows, which sets the grid.
+    noise : Noise
+        Where the noise comes from.
+
+    Returns
+    -------
+    Noisy
+    """
+    unit = 2.0 ** grid_bits(n_rows)
+    scale = laplace_scale(grid_sensitivity(sensitivity, n_rows), epsilon)
+    steps = math.floor(value * unit) + int(noise.laplace(scale, 1)[0])
+    return Noisy(value=steps / unit, scale=scale / unit, grid=1.0 / unit)
+
+
+def grid_sensitivity(sensitivity: float, n_rows: int) -> int:
+    """Sensitivity in grid steps of a statistic rounded down to the grid."""
+    return math.ceil(2.0 ** grid_bits(n_rows) * sensitivity) + 1
+
+
+def heavy_tailed(scale: int, *, degree: int, noise: Noise) -> int:
+    """Draw an integer with probabilities proportional to ``1 / (1 + |k / scale|^degree)``.
+
+    Exact, in integer arithmetic: a proposal with ``P(K >= j) = scale / (scale + j)`` from as many
+    random bits as it takes to decide, then rejection with a rational probability.
+
+    Parameters
+    ----------
+    scale : int
+        Scale, at least 1.
+    degree : {2, 4}
+        2 is the discrete Cauchy law; 4 has a variance.
+    noise : Noise
+        Where the bits come from.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> noise = SeededNoise(np.random.default_rng(0))
+    >>> draws = [heavy_tailed(100, degree=4, noise=noise) for _ in range(1000)]
+    >>> bool(70 < np.std(draws) < 130)
+    True
+    """
+    while True:
+        size = _pareto(scale, noise.bits)
+        negative = noise.bits(1)
+        if negative and size == 0:
+            continue  # zero has one sign
+        # Target over proposal, times a bound that keeps it under 1 (PROOFS.md).
+        reach = (scale + size) * (scale + size + 1)
+        if degree == 2:
+            accept, among = reach, 4 * (scale**2 + size**2)
+        else:
+            accept, among = reach * scale**2, 5 * (scale**4 + size**4)
+        if _below(among, noise.bits) < accept:
+            return -size if negative else size
+
+
+def _pareto(scale: int, bits: Callable[[int], int]) -> int:
+    """Floor of ``scale / U - scale`` for a uniform U whose bits are drawn until it is decided."""
+    drawn, width = 0, 0
+    while True:
+        drawn, width = (drawn << 64) | bits(64), width + 64
+        whole = scale << width
+        low = whole // (drawn + 1)
+        if drawn and whole // drawn == low:
+            return low - scale
+
+
+def _below(limit: int, bits: Callable[[int], int]) -> int:
+    """Uniform integer in [0, limit)."""
+    width = limit.bit_length()
+    while (drawn := bits(width)) >= limit:
+        pass
+    return drawn
+
+
+def _opendp_laplace(scale: float) -> Any:
+    try:
+        from opendp import domains, measurements, metrics, mod
+    except ImportError as error:
+        raise missing("the noise of a private release", "OpenDP", "privacy") from error
+    space = domains.vector_domain(domains.atom_domain(T="i64")), metrics.l1_distance(T="i64")
+    # OpenDP asks its callers to opt in, for the whole process: opt in only while building.
+    with _features:
+        added = "contrib" not in mod.GLOBAL_FEATURES
+        mod.enable_features("contrib")
+        try:
+            return measurements.make_laplace(*space, scale=scale)
+        finally:
+            if added:
+                mod.disable_features("contrib")

@@ -1,0 +1,300 @@
+"""A released curve: everything that follows from two noisy histograms.
+
+Nothing here looks at the data: all of it is post-processing of what has been paid for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import as_choice, as_count, as_fraction, as_generator
+from ..areas import aucpr
+from ..exceptions import InputError
+from ..inference.bands.band import Band
+from ..ranking import Ranking
+from ..results import Interval
+from . import reconstruction
+from .mechanisms import SeededNoise
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+
+_NOISE_ONLY = "noise only, without binning error"
+# Ranked positives that an area is read off with; more change nothing.
+_MOST_POSITIVES = 4096
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class PrivateCurve:
+    """A curve released with noise. Everything in it was paid for: it may be published as it is.
+
+    Attributes
+    ----------
+    kind : {"pr", "roc"}
+        Which curve it is drawn as; :meth:`to` turns one into the other, at no cost.
+    edges : array
+        The public edges, increasing.
+    noisy_positives, noisy_negatives : array of int
+        Rows of each class per bin, from the highest scores down, with their noise.
+    epsilon, delta : float
+        What it cost.
+    mechanism : str
+        How it was made.
+    scale : float
+        Scale of the Laplace noise in each count.
+    n_rows : int
+        Public number of rows.
+    """
+
+    kind: str
+    edges: FloatArray
+    noisy_positives: IntArray
+    noisy_negatives: IntArray
+    epsilon: float
+    delta: float
+    mechanism: str
+    scale: float
+    n_rows: int
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays."""
+        for name in ("edges", "noisy_positives", "noisy_negatives"):
+            array = np.array(getattr(self, name))
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    @cached_property
+    def corners(self) -> tuple[FloatArray, FloatArray]:
+        """Estimated true and false positives at the edges, from the highest down."""
+        return self._reconstructed(self.noisy_positives, self.noisy_negatives)
+
+    @cached_property
+    def _path(self) -> tuple[FloatArray, FloatArray]:
+        return reconstruction.path(*self.corners)
+
+    @property
+    def tp(self) -> FloatArray:
+        """Estimated true positives along the curve."""
+        return self._path[0]
+
+    @property
+    def fp(self) -> FloatArray:
+        """Estimated false positives along the curve."""
+        return self._path[1]
+
+    @property
+    def prevalence(self) -> float:
+        """Estimated share of positives."""
+        return float(self.tp[-1] / self.n_rows)
+
+    @property
+    def recall(self) -> FloatArray:
+        """Recall along the curve, from 0 to 1."""
+        return np.asarray(self.tp / self.tp[-1])
+
+    @property
+    def false_positive_rate(self) -> FloatArray:
+        """False-positive rate along the curve, from 0 to 1."""
+        return np.asarray(self.fp / self.fp[-1])
+
+    @property
+    def precision(self) -> FloatArray:
+        """Precision along the curve; before the first row, that of the first."""
+        rows = self.tp + self.fp
+        first = int(np.argmax(rows > 0))
+        precision = self.tp / np.where(rows > 0, rows, 1.0)
+        precision[:first] = precision[first]
+        return precision
+
+    @property
+    def threshold(self) -> FloatArray:
+        """Score threshold along the curve, linear between the edges."""
+        bins = self.edges.size - 1
+        finite = self.edges.copy()
+        for end, inner in ((0, 1), (-1, -2)):
+            finite[end] = finite[end] if np.isfinite(finite[end]) else finite[inner]
+        return np.interp(np.linspace(bins, 0, self.tp.size), np.arange(bins + 1), finite)
+
+    def to(self, kind: str) -> PrivateCurve:
+        """Return the other curve of the same release; it costs nothing."""
+        return replace(self, kind=as_choice(kind, "kind", ("pr", "roc")))
+
+    def at(self, x: Any) -> Any:
+        """Precision at a recall, or true-positive rate at a false-positive rate."""
+        places = np.asarray(x, dtype=np.float64)
+        if not np.all((places >= 0.0) & (places <= 1.0)):
+            raise InputError(f"x must be between 0 and 1, got {x!r}.")
+        heights = _heights(self.tp, self.fp, self.kind, places)
+        return float(heights) if np.ndim(x) == 0 else heights
+
+    def area(self, *, estimator: str | None = None) -> float:
+        """Area under the curve, by any estimator; it costs nothing more.
+
+        Parameters
+        ----------
+        estimator : str, optional
+            For a precision-recall curve a name in :data:`precall.ESTIMATORS` except
+            ``binormal``, which needs raw scores; ``average_precision`` if left out. A ROC curve
+            has one area.
+
+        Returns
+        -------
+        float
+        """
+        return _area(self.tp, self.fp, self.kind, self._estimator(estimator))
+
+    def area_interval(
+        self,
+        *,
+        estimator: str | None = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 200,
+        rng: object = None,
+    ) -> Interval:
+        """Interval for the area, for the noise only: the error of binning is not in it.
+
+        Noise is added once more to the reconstructed histogram, again and again, and what this
+        does to the area is taken off. It costs nothing: the data are not looked at.
+        """
+        level = as_fraction(confidence_level, "confidence_level")
+        estimator = self._estimator(estimator)
+        here = _area(self.tp, self.fp, self.kind, estimator)
+        again = [_area(tp, fp, self.kind, estimator) for tp, fp in self._renoised(n_resamples, rng)]
+        low, high = _reflected(here, np.array(again), level)
+        return Interval(
+            low=float(low),
+            high=float(high),
+            estimate=here,
+            confidence_level=level,
+            method=_NOISE_ONLY,
+        )
+
+    def band(
+        self,
+        *,
+        at: Any = None,
+        confidence_level: float = 0.95,
+        n_resamples: int = 200,
+        rng: object = None,
+    ) -> Band:
+        """Error bars at each point of the curve, for the noise only: binning is not in them.
+
+        Parameters
+        ----------
+        at : array-like, optional
+            Recalls (for a ROC curve, false-positive rates); from 0.05 to 0.95 if left out.
+        confidence_level : float, default 0.95
+            Of each point by itself.
+        n_resamples : int, default 200
+            How often noise is added again to the reconstructed histogram.
+        rng : optional
+            Seed or generator. It does not touch privacy: nothing here looks at the data.
+
+        Returns
+        -------
+        Band
+            Pointwise.
+        """
+        level = as_fraction(confidence_level, "confidence_level")
+        grid = np.linspace(0.05, 0.95, 91) if at is None else np.asarray(at, dtype=np.float64)
+        here = self.at(grid)
+        again = [_heights(tp, fp, self.kind, grid) for tp, fp in self._renoised(n_resamples, rng)]
+        low, high = _reflected(here, np.array(again), level)
+        return Band(
+            kind=self.kind,
+            x=grid,
+            low=low,
+            y=here,
+            high=high,
+            confidence_level=level,
+            method=_NOISE_ONLY,
+            simultaneous=False,
+        )
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        return (
+            f"PrivateCurve({self.kind}, {self.edges.size - 1} bins, area={self.area():.4g}, "
+            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r})"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers of what may be published."""
+        x, y = ("recall", "precision") if self.kind == "pr" else ("false_positive_rate", "recall")
+        names = ("edges", "noisy_positives", "noisy_negatives", "threshold", x, y)
+        plain: dict[str, Any] = {name: getattr(self, name).tolist() for name in names}
+        numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
+        return {name: getattr(self, name) for name in numbers} | {"area": self.area()} | plain
+
+    def _estimator(self, estimator: str | None) -> str:
+        if self.kind == "roc":
+            if estimator not in (None, "auroc"):
+                raise InputError(
+                    f"a ROC curve has one area: leave estimator out, got {estimator!r}."
+                )
+            return "auroc"
+        if estimator == "binormal":
+            raise InputError(
+                "estimator='binormal' needs raw scores, which a private curve does not hold."
+            )
+        return estimator or "average_precision"
+
+    def _reconstructed(self, ours: Any, theirs: Any) -> tuple[FloatArray, FloatArray]:
+        return reconstruction.cumulated_counts(
+            ours.astype(np.float64),
+            theirs.astype(np.float64),
+            n_rows=self.n_rows,
+            variance=2.0 * self.scale**2,
+        )
+
+    def _renoised(self, n_resamples: int, rng: object) -> list[tuple[FloatArray, FloatArray]]:
+        n_resamples = as_count(n_resamples, "n_resamples", minimum=2)
+        noise = SeededNoise(as_generator(rng))
+        tp, fp = self.corners
+        fitted = np.concatenate([np.diff(tp), np.diff(fp)])
+        bins = fitted.size // 2
+        drawn = noise.laplace(self.scale, n_resamples * fitted.size).reshape(n_resamples, -1)
+        return [
+            reconstruction.path(*self._reconstructed(counts[:bins], counts[bins:]))
+            for counts in fitted + drawn
+        ]
+
+
+def _heights(tp: FloatArray, fp: FloatArray, kind: str, places: FloatArray) -> FloatArray:
+    if kind == "roc":
+        return np.asarray(np.interp(places * fp[-1], fp, tp) / tp[-1])
+    found = np.maximum(places * tp[-1], 1e-9 * tp[-1])
+    alarms = np.interp(found, tp, fp)
+    return np.asarray(found / (found + alarms))
+
+
+def _area(tp: FloatArray, fp: FloatArray, kind: str, estimator: str) -> float:
+    if kind == "roc":
+        return float(np.trapezoid(tp, fp) / (tp[-1] * fp[-1]))
+    return aucpr(_ranking(tp, fp), estimator=estimator)
+
+
+def _ranking(tp: FloatArray, fp: FloatArray) -> Ranking:
+    """Positives at equal steps along the curve, with the negatives that lie between them."""
+    n_pos = min(max(round(tp[-1]), 1), _MOST_POSITIVES)
+    found = tp[-1] * np.arange(1, n_pos + 1) / n_pos
+    alarms = np.minimum(np.interp(found, tp, fp), fp[-1])
+    return Ranking(
+        threshold=-np.arange(n_pos, dtype=np.float64),
+        positives=np.full(n_pos, tp[-1] / n_pos),
+        tied=np.zeros(n_pos),
+        above=np.diff(alarms, prepend=0.0),
+        below=float(fp[-1] - alarms[-1]),
+    )
+
+
+def _reflected(here: Any, again: Any, level: float) -> tuple[Any, Any]:
+    """Basic bootstrap limits: what noise did to the reconstruction, taken off it."""
+    tail = (1.0 - level) / 2.0
+    low, high = np.quantile(again, [tail, 1.0 - tail], axis=0)
+    return np.clip(2 * here - high, 0.0, 1.0), np.clip(2 * here - low, 0.0, 1.0)

@@ -1,0 +1,431 @@
+"""Rank once, ask everything: the small table of counts that all the rest is computed from.
+
+A precision-recall curve changes only where a positive sits, and between two neighbouring
+positive scores only the *number* of negatives matters. :class:`Ranking` keeps just that: one
+row per distinct score of a positive, highest first, however many negatives there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from . import _counting, _sorting, _validation
+from ._direction import warn_if_worse_than_random
+from ._layout import Cells as Cells
+from ._layout import Moments as Moments
+from ._layout import even_cuts, plain_values
+from ._notebook import table
+from .exceptions import InputError, UndefinedMetricError
+
+Array = npt.NDArray[Any]
+
+# Squared weights of the negatives overflow soon below this.
+_SMALLEST_PREVALENCE = 1e-100
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Ranking:
+    """Counts of positives and negatives between the distinct scores of positives.
+
+    Build one with :func:`rank`. Counts are ``int64``; with weights they are sums of weights and
+    ``float64``. All arrays are read-only.
+
+    Parameters
+    ----------
+    threshold : array
+        The distinct scores of positives, strictly descending. "At a threshold" always means
+        ``score >= threshold``.
+    positives : array
+        Weight of positives at each threshold; zero where a part of the data was counted on the
+        thresholds of the whole, so that the parts add.
+    tied : array
+        Weight of negatives at exactly that score (in a coarsened ranking: in that cell).
+    above : array
+        Weight of negatives strictly between the previous, higher threshold and this one; the
+        first row counts those above every positive.
+    below : number
+        Weight of negatives under the last threshold.
+    squares : Cells, optional
+        Sums of squared weights per cell; None when every weight is 1.
+    rows : Cells, optional
+        Number of rows per cell; None when every weight is 1.
+    moments : Moments, optional
+        Mean and squared deviations of the raw scores per class, where raw scores were seen.
+    coarsened : bool
+        Whether neighbouring scores were merged: a row may then hold several scores of positives.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.8, 0.3, 0.1])
+    >>> ranking
+    Ranking(n_pos=2, n_neg=3, prevalence=0.4, thresholds=2, tied=40 %)
+    >>> ranking.threshold, ranking.tp, ranking.fp
+    (array([0.9, 0.8]), array([1, 2]), array([0, 1]))
+    """
+
+    threshold: Array
+    positives: Array
+    tied: Array
+    above: Array
+    below: Any
+    squares: Cells | None = None
+    rows: Cells | None = None
+    moments: Moments | None = None
+    coarsened: bool = False
+
+    def __post_init__(self) -> None:
+        """Freeze the arrays and check the table's own rules."""
+        size = np.asarray(self.threshold).shape
+        for name in ("threshold", "positives", "tied", "above"):
+            array = np.asarray(getattr(self, name))
+            if array.ndim != 1 or array.shape != size:
+                raise InputError(
+                    f"{name} must have one value per threshold in one dimension, got {array.shape}."
+                )
+            if array.flags.writeable:
+                array = array.view()
+                array.flags.writeable = False
+            object.__setattr__(self, name, array)
+        if len(self) and not (self.threshold[:-1] > self.threshold[1:]).all():
+            raise InputError("threshold must be strictly descending, without NaN.")
+        counts = (self.positives, self.tied, self.above)
+        if not self.below >= 0 or (len(self) and not min(c.min() for c in counts) >= 0):
+            raise InputError("positives, tied, above and below must not be negative or NaN.")
+
+    @property
+    def cells(self) -> Cells:
+        """The four count fields as one object."""
+        return Cells(self.positives, self.tied, self.above, self.below)
+
+    @cached_property
+    def tp(self) -> Array:
+        """True positives at each threshold (``score >= threshold``)."""
+        return _frozen(np.cumsum(self.positives))
+
+    @cached_property
+    def fp(self) -> Array:
+        """False positives at each threshold, those tied with it included."""
+        return _frozen(np.cumsum(self.above + self.tied))
+
+    @property
+    def n_pos(self) -> Any:
+        """Total weight of positives."""
+        return self.tp[-1].item() if self.tp.size else 0
+
+    @property
+    def n_neg(self) -> Any:
+        """Total weight of negatives."""
+        below = self.below.item() if isinstance(self.below, np.generic) else self.below
+        return (self.fp[-1].item() if self.fp.size else 0) + below
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positives in the total weight."""
+        return float(self.n_pos / (self.n_pos + self.n_neg))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether rows carry weights other than 1."""
+        return self.squares is not None
+
+    @cached_property
+    def effective_sizes(self) -> tuple[float, float]:
+        """Kish effective numbers of positives and negatives; the plain counts when unweighted."""
+        if self.squares is None:
+            return float(self.n_pos), float(self.n_neg)
+        squares = self.squares
+        positive = float(np.sum(squares.positives))
+        negative = float(np.sum(squares.tied) + np.sum(squares.above) + squares.below)
+        return (
+            float(self.n_pos) ** 2 / positive if positive else 0.0,
+            float(self.n_neg) ** 2 / negative if negative else 0.0,
+        )
+
+    @property
+    def tied_share(self) -> float:
+        """Share of rows at a threshold that more than one row has."""
+        cells = self.rows or self.cells
+        at = cells.positives + cells.tied
+        total = np.sum(at) + np.sum(cells.above) + cells.below
+        return float(np.sum(at[at > 1]) / total)
+
+    def __len__(self) -> int:
+        """Return the number of distinct thresholds."""
+        return int(self.threshold.size)
+
+    def __repr__(self) -> str:
+        """Return one line with the sizes, the prevalence and the share of tied rows."""
+        said = (", weighted" if self.weighted else "") + (", coarsened" if self.coarsened else "")
+        return (
+            f"Ranking(n_pos={self.n_pos:.12g}, n_neg={self.n_neg:.12g}, "
+            f"prevalence={self.prevalence:.4g}, thresholds={len(self)}, "
+            f"tied={100 * self.tied_share:.3g} %{said})"
+        )
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "positives": self.n_pos,
+            "negatives": self.n_neg,
+            "prevalence": self.prevalence,
+            "thresholds": len(self),
+            "share of tied rows": self.tied_share,
+            "weighted": self.weighted,
+            "coarsened": self.coarsened,
+        }
+        return table("Ranking", facts.items())
+
+    def __eq__(self, other: object) -> bool:
+        """Return whether two rankings hold the same thresholds and counts, to the last bit."""
+        if not isinstance(other, Ranking):
+            return NotImplemented
+        if (self.squares is None) != (other.squares is None):
+            return False
+        mine, theirs = [self.cells], [other.cells]
+        if self.squares is not None and other.squares is not None:
+            mine.append(self.squares)
+            theirs.append(other.squares)
+        return np.array_equal(self.threshold, other.threshold) and all(
+            np.array_equal(a, b)
+            for cells_a, cells_b in zip(mine, theirs, strict=True)
+            for a, b in zip(cells_a, cells_b, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: object) -> Ranking:
+        """Add the counts of two rankings on equal thresholds."""
+        if not isinstance(other, Ranking):
+            return NotImplemented
+        if not np.array_equal(self.threshold, other.threshold):
+            raise InputError(
+                f"only rankings on the same thresholds add, and these {len(self)} and {len(other)} "
+                "differ: count both parts on the union of their positive scores first."
+            )
+        either = self.weighted or other.weighted
+        return Ranking(
+            threshold=self.threshold,
+            **(self.cells + other.cells)._asdict(),
+            squares=(self.squares or self.cells) + (other.squares or other.cells)
+            if either
+            else None,
+            rows=(self.rows or self.cells) + (other.rows or other.cells) if either else None,
+            moments=self._combined_moments(other),
+            coarsened=self.coarsened or other.coarsened,
+        )
+
+    def _combined_moments(self, other: Ranking) -> Moments | None:
+        if self.moments is None or other.moments is None:
+            return None
+        return Moments(
+            *(
+                _counting.combine_moments(*pair)
+                for pair in (
+                    (self.n_pos, self.moments.positives, other.n_pos, other.moments.positives),
+                    (self.n_neg, self.moments.negatives, other.n_neg, other.moments.negatives),
+                )
+            )
+        )
+
+    def coarsen(self, max_rows: int) -> Ranking:
+        """Merge neighbouring rows into at most `max_rows` cells.
+
+        A cell is a tie: its threshold is the lowest of the merged ones, so every point kept is
+        an observed point of the full curve, and only what lies between them is unknown.
+        :func:`precall.tie_bounds` of the result contains the exact value.
+
+        The cuts even out ``sqrt(p (p FP + q TP)) / (TP + FP)``, the square root of a cell's
+        share of the width of those bounds (`p` positives and `q` negatives in it), which makes
+        the sum of the widths about as small as that many cells allow.
+
+        Examples
+        --------
+        >>> import numpy as np, precall as pr
+        >>> rng = np.random.default_rng(0)
+        >>> y = rng.random(10_000) < 0.2
+        >>> ranking = pr.rank(y, rng.normal(size=10_000) + y)
+        >>> coarse = ranking.coarsen(200)
+        >>> len(coarse), coarse.n_pos == ranking.n_pos
+        (200, True)
+        >>> bounds = pr.tie_bounds(coarse)
+        >>> bounds.low <= pr.aucpr(ranking) <= bounds.high
+        True
+        """
+        max_rows = _validation.as_count(max_rows, "max_rows", minimum=1)
+        if len(self) <= max_rows:
+            return self
+        last = even_cuts(self.cells, self.tp, self.fp, max_rows)
+        return Ranking(
+            threshold=self.threshold[last],
+            **self.cells.merged(last)._asdict(),
+            squares=self.squares.merged(last) if self.squares else None,
+            rows=self.rows.merged(last) if self.rows else None,
+            moments=self.moments,
+            coarsened=True,
+        )
+
+    def at_prevalence(self, prevalence: float) -> Ranking:
+        """Return the ranking that the same scorer would have at another prevalence.
+
+        Every negative is weighted by ``c = pi (1 - pi') / (pi' (1 - pi))``: recall and the
+        false-positive rate stay, precision becomes ``TP / (TP + c FP)``. Effective sample
+        sizes stay what they were.
+
+        Examples
+        --------
+        >>> import precall as pr
+        >>> ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
+        >>> ranking.at_prevalence(0.01).prevalence
+        0.01
+        """
+        target = _validation.as_fraction(prevalence, "prevalence")
+        if target < _SMALLEST_PREVALENCE:
+            raise InputError(
+                f"prevalence must be at least {_SMALLEST_PREVALENCE:g}, got {target:g}."
+            )
+        if not (self.n_pos and self.n_neg):
+            raise UndefinedMetricError(
+                "at_prevalence needs positives and negatives: one class is empty here."
+            )
+        odds = self.n_pos / self.n_neg
+        factor = odds * (1.0 - target) / target
+        count = self.rows or self.cells
+        return replace(
+            self,
+            **self.cells.scaled(1.0, factor)._asdict(),
+            squares=(self.squares or self.cells).scaled(1.0, factor * factor),
+            rows=count,
+            moments=self.moments and self.moments.scaled(factor),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and numbers that survive JSON; see :meth:`from_dict`."""
+        plain: dict[str, Any] = {
+            "dtype": self.threshold.dtype.name,
+            "threshold": plain_values(self.threshold),
+        }
+        plain |= self.cells.to_dict()
+        for name in ("squares", "rows"):
+            cells = getattr(self, name)
+            plain[name] = cells and cells.to_dict()
+        plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
+        plain["coarsened"] = self.coarsened
+        return plain
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Ranking:
+        """Rebuild a ranking from :meth:`to_dict`.
+
+        Examples
+        --------
+        >>> import json, precall as pr
+        >>> ranking = pr.rank([1, 0, 1], [3, 2, 1])
+        >>> pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict()))) == ranking
+        True
+        """
+        missing = [
+            field.name for field in fields(cls) if field.name not in plain and field.name != "dtype"
+        ]
+        if missing:
+            raise InputError(f"this is not a ranking: it has no {', '.join(missing)}.")
+        moments = plain["moments"]
+        return cls(
+            threshold=np.asarray(
+                [float(v) if isinstance(v, str) else v for v in plain["threshold"]],
+                dtype=plain["dtype"],
+            ),
+            **Cells.from_dict(plain)._asdict(),
+            squares=plain["squares"] and Cells.from_dict(plain["squares"]),
+            rows=plain["rows"] and Cells.from_dict(plain["rows"]),
+            moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
+            coarsened=bool(plain["coarsened"]),
+        )
+
+
+def rank_checked(
+    positive: npt.NDArray[np.bool_], scores: Array, weights: npt.NDArray[np.float64] | None
+) -> Ranking:
+    """Rank rows that have passed validation."""
+    if weights is not None:
+        return Ranking(**_sorting.weigh_rows(positive, scores, weights))
+    # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
+    counted = _sorting.count_rows(positive, scores)
+    for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
+        counted[name].flags.writeable = False
+    ranking = object.__new__(Ranking)
+    ranking.__dict__.update(counted)
+    return ranking
+
+
+def _frozen(array: Array) -> Array:
+    array.flags.writeable = False
+    return array
+
+
+def rank(
+    y_true: object,
+    y_score: object,
+    *,
+    pos_label: object = 1,
+    sample_weight: object = None,
+) -> Ranking:
+    """Sort the rows once and keep what every curve, area and interval needs.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Labels: ``{0, 1}``, ``{-1, 1}``, booleans, or any two labels with `pos_label`. NumPy,
+        pandas, Polars, PyArrow, torch and lists are read alike; nothing is modified.
+    y_score : array-like
+        Scores, higher for rows that look more positive. Integers are compared as integers;
+        infinite scores rank first or last.
+    pos_label : label, default 1
+        The label of the positive class.
+    sample_weight : array-like, optional
+        Non-negative importance weights. Rows of weight zero are left out.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    InputError
+        For NaN, for more than two labels, for unequal lengths, for empty input and for negative
+        weights, with the argument, the count and the first position.
+
+    Warns
+    -----
+    DirectionWarning
+        If positives rank below negatives more often than chance explains (one-sided 5 %).
+        Scores are never flipped.
+
+    Notes
+    -----
+    Each class is sorted by itself (two threads on large data) and the two are merged:
+    ``O(N log N)`` with the constant of ``numpy.sort``, never an ``argsort`` unless weighted.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank(["ham", "spam", "ham"], [0.2, 0.9, 0.4], pos_label="spam")
+    >>> ranking.n_pos, ranking.n_neg
+    (1, 2)
+    """
+    positive = _validation.as_positive_mask(y_true, pos_label)
+    scores = _validation.as_scores(y_score)
+    weights = None
+    if sample_weight is None:
+        _validation.require_same_length(y_true=positive, y_score=scores)
+    else:
+        weights = _validation.as_weights(sample_weight)
+        _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
+    ranking = rank_checked(positive, scores, weights)
+    warn_if_worse_than_random(ranking)
+    return ranking

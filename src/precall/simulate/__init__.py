@@ -1,0 +1,44 @@
+"""Score models with known truth, and the means to simulate from them in bulk."""
+
+from precall._parallel import iterate_blocks, run_blocks
+
+from .catalogue import REGULAR
+from .laws import Beta, Gamma, Laplace, Law, Logistic, Mixture, Normal, StudentT, Uniform
+from .ranks import RankingBatch, rank_batch
+from .scenarios import (
+    Bibeta,
+    Binormal,
+    ContinuousScenario,
+    OffsetUniform,
+    OutlyingNegatives,
+    Pair,
+    Scenario,
+)
+from .steps import Empirical, Levels, TiedScenario
+
+__all__ = [
+    "Scenario",
+    "ContinuousScenario",
+    "Binormal",
+    "Bibeta",
+    "OffsetUniform",
+    "Pair",
+    "OutlyingNegatives",
+    "TiedScenario",
+    "Levels",
+    "Empirical",
+    "REGULAR",
+    "Law",
+    "Normal",
+    "StudentT",
+    "Logistic",
+    "Laplace",
+    "Uniform",
+    "Gamma",
+    "Beta",
+    "Mixture",
+    "RankingBatch",
+    "rank_batch",
+    "run_blocks",
+    "iterate_blocks",
+]

@@ -1,0 +1,36 @@
+"""Cells of a study one after the other, or several at a time in processes of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from precall._validation import as_count
+
+from ._results import Row
+
+
+def compute(
+    function: Callable[..., list[Row]], todo: Iterable[tuple[Any, ...]], workers: int | None
+) -> Iterator[list[Row]]:
+    """Yield ``function(*arguments)`` for each cell, in the order of the cells.
+
+    Every cell has its seed among its arguments, so the rows do not depend on `workers`. By default
+    and with one worker everything happens here. With more, cells run in processes, because these
+    functions loop in Python; a script that asks for them needs ``if __name__ == "__main__":``, as
+    always when Python starts processes. When the caller stops early, no further cell is begun.
+    """
+    if workers is None or as_count(workers, "workers", minimum=1) == 1:
+        for arguments in todo:
+            yield function(*arguments)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    # A fresh interpreter: a fork of a process with threads can lock up.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    try:
+        for future in [pool.submit(function, *arguments) for arguments in todo]:
+            yield future.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
