@@ -18,7 +18,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 MINIMUM := .venv-minimum
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test minimum package lint format bench docs clean distclean
+.PHONY: help demo test numerics minimum package lint format bench docs clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ demo: $(DEMO_STAMP) ## set up, and make the report of the embedded example
 test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pytest)
 	@scripts/install_chromium.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
+
+numerics: $(DEV_STAMP) ## run the tests that could hang on rounding under other processors' arithmetic
+	$(BIN)/python scripts/numerics.py $(ARGS)
 
 minimum: $(MINIMUM)/.installed ## run the tests with the oldest releases that pyproject.toml allows
 	$(MINIMUM)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not spark" \

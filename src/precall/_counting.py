@@ -1,8 +1,9 @@
 """The only code that touches every row: split, sort, and count between thresholds.
 
-A *shard* is a sorted piece of one class. Negatives are sorted in as many shards as there are
-threads to sort them, because counts on the same thresholds add; the same property lets data
-that never meet in one memory be ranked exactly.
+A *shard* is a sorted piece of one class. Many negatives are sorted in several shards, each by a
+thread, because counts on the same thresholds add; the same property lets data that never meet in
+one memory be ranked exactly. The shards depend on the data only, never on the number of cores, and
+rows of one score are ordered by their weights: a sum of weights is then the same on every machine.
 
 Counts between ``K`` thresholds are kept as ``2 K + 1`` *segments* in ascending order of score::
 
@@ -29,6 +30,8 @@ Result = TypeVar("Result")
 
 # Under this many rows a second thread costs more than it saves.
 _THREADING_PAYS = 200_000
+# Pieces in which many negatives are sorted. More would make finding the thresholds in them slower.
+_SHARDS = 4
 # Above this many values searching in threads is faster than merging.
 _MERGING_PAYS = 100_000
 # Small enough that the product stays in cache, and that BLAS starts no threads of its own for it.
@@ -49,10 +52,10 @@ def available_cores() -> int:
 
 
 def shard_count(n_positives: int, n_negatives: int) -> int:
-    """Number of shards for the negatives so that all threads sort about equally much."""
+    """Number of shards for the negatives: several where sorting them takes longest."""
     if n_positives + n_negatives < _THREADING_PAYS or n_negatives < 2 * n_positives:
         return 1
-    return available_cores()
+    return _SHARDS
 
 
 def pieces(values: Array, count: int) -> list[Array]:
@@ -70,6 +73,36 @@ def select(values: Array, mask: npt.NDArray[np.bool_], share: float) -> Array:
     cannot be predicted; there a list of positions is faster.
     """
     return values.compress(mask) if 0.05 < share < 0.95 else values[mask]
+
+
+def sorted_with_weights(scores: Array, weights: FloatArray) -> tuple[Array, FloatArray]:
+    """Sort rows by score, and rows of one score by weight."""
+    order = np.argsort(scores)
+    ascending, carried = scores[order], weights[order]
+    new = np.append(True, ascending[1:] != ascending[:-1])[: ascending.size]
+    again = order_within_ties(new, carried)
+    return ascending, carried if again is None else carried[again]
+
+
+def order_within_ties(new: npt.NDArray[np.bool_], *keys: Array) -> IntArray | None:
+    """Return the order that sorts the rows of every run by `keys`, the last key first.
+
+    `new` marks the first row of every run of equal scores; None if every run is a single row.
+    Which of two equal scores comes first is up to the processor's sorting code. Ordered by weight,
+    they are the same sequence of weights everywhere, with the same sum.
+    """
+    if new.all():
+        return None
+    shared = np.flatnonzero(~new | np.append(~new[1:], False))
+    order = np.arange(new.size)
+    run = np.cumsum(new)[shared]
+    order[shared] = shared[np.lexsort((*(key[shared] for key in keys), run))]
+    return order
+
+
+def one_zero(thresholds: Array) -> Array:
+    """Make one zero of -0.0 and 0.0: as scores they are equal, and either may be found first."""
+    return thresholds + 0.0 if thresholds.dtype.kind == "f" else thresholds
 
 
 def distinct(ascending: Array) -> tuple[Array, IntArray]:
@@ -177,7 +210,8 @@ def mean_and_deviation(ascending: Array, weights: FloatArray | None = None) -> t
         deviation = np.subtract(ascending[block], shift, dtype=np.float64)
         weighted = deviation if weights is None else deviation * weights[block]
         first += float(np.add.reduce(weighted))
-        second += float(np.dot(weighted, deviation))
+        deviation *= weighted
+        second += float(np.add.reduce(deviation))  # the last bits of BLAS differ by processor
     squares = second - first * (first / total)
     return shift + first / total, max(squares, 0.0)
 

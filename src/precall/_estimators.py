@@ -129,7 +129,9 @@ def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
         precision = tp / total
     else:
         precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
-    return np.vecdot(weight, precision) / tp[..., -1]
+    precision *= weight
+    # Not a dot product: the last bits of BLAS differ between processors.
+    return np.add.reduce(precision, axis=-1) / tp[..., -1]
 
 
 def average_precision(steps: Steps, low: float, high: float) -> Any:

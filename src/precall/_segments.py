@@ -143,8 +143,7 @@ def split_sorted(
     parts: list[tuple[Array, FloatArray | None]] = []
     for chosen in (positive, ~positive):
         rows = np.flatnonzero(chosen & (weights > 0))
-        rows = rows[np.argsort(scores[rows])]
-        parts.append((scores[rows], weights[rows]))
+        parts.append(_counting.sorted_with_weights(scores[rows], weights[rows]))
     return parts
 
 
@@ -300,7 +299,7 @@ def assemble(
     rows, *weighted = (_kept(cells, kept) for cells in kinds)
     counts, squares = weighted if weighted else (rows, None)
     return Ranking(
-        threshold=np.ascontiguousarray(threshold[kept]),
+        threshold=np.ascontiguousarray(_counting.one_zero(threshold[kept])),
         **counts._asdict(),
         squares=squares,
         rows=rows if weighted else None,

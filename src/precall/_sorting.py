@@ -38,7 +38,7 @@ def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]
         positives = positives[::-1].copy()
         found = np.cumsum(positives)
     return {
-        "threshold": threshold[::-1].copy(),
+        "threshold": np.ascontiguousarray(_counting.one_zero(threshold[::-1])),
         "positives": positives,
         "tp": found,
         **_negatives(*_counting.count_below(parts, threshold), theirs.size),
@@ -75,9 +75,7 @@ def weigh_rows(
     ]
 
     def ordered(rows: npt.NDArray[np.int64]) -> tuple[Array, FloatArray]:
-        values = scores[rows]
-        order = np.argsort(values)
-        return values[order], weights[rows[order]]
+        return _counting.sorted_with_weights(scores[rows], weights[rows])
 
     parts = _counting.in_threads([partial(ordered, rows) for rows in index], scores.size)
     (ours, our_weights), negatives = parts[0], parts[1:]
@@ -118,7 +116,8 @@ def _descending(positives: Array, segments: Array) -> Cells:
 
 def _fields(threshold: Array, positives: Array, segments: Array, **extra: Any) -> dict[str, Any]:
     cells = _descending(positives, segments)
-    return {"threshold": np.ascontiguousarray(threshold[::-1]), **cells._asdict(), **extra}
+    falling = _counting.one_zero(threshold[::-1])
+    return {"threshold": np.ascontiguousarray(falling), **cells._asdict(), **extra}
 
 
 def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | None:

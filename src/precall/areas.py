@@ -14,6 +14,7 @@ from ._direction import concordance
 from ._estimators import ESTIMATORS, KERNELS, make_steps, mean_precision, ratio
 from ._layout import Cells
 from ._numerics import log1p_excess, log1p_over, precision_sum, segment_area
+from ._rounding import area_error, outward
 from .exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
 from .ranking import Ranking
 from .results import Interval
@@ -156,7 +157,8 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
     Interval
         ``confidence_level`` is 1: the bounds are certain and attained (for weights that are
         not whole numbers, the lower bound of average precision is a limit: positives may be
-        split finer and finer).
+        split finer and finer). They are rounded outwards by a bound on the error of the sums,
+        some 1e-14, so that every value computed on finer scores lies between them.
 
     Notes
     -----
@@ -191,10 +193,12 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
             )
             highs = steps.weight * ratio(steps.tp1, steps.tp1 + steps.fp0)
         low, high = (float(np.sum(side) / ranking.n_pos) for side in (lows, highs))
+        rows = ranking.rows or ranking.cells
+        size = float(np.sum(rows.positives) + np.sum(rows.tied) + np.sum(rows.above) + rows.below)
+        low, high = outward(low, high, area_error(size, exact_counts=not ranking.weighted))
     return Interval(
-        # Rounding of the sums must not push the estimate out of its own bounds.
-        low=min(low, estimate),
-        high=max(high, estimate),
+        low=low,
+        high=high,
         estimate=estimate,
         confidence_level=1.0,
         method="tie_bounds",

@@ -18,7 +18,10 @@ from precall.aggregate.paired_tests import TESTS, compare_groups
 from precall.exceptions import InputError, UndefinedMetricError
 from tests import naive_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 
 def tasks(rng, prevalences, size=400, shift=0.0, signal=1.5):

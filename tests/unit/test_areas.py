@@ -173,6 +173,7 @@ def test_curve_area_is_davis_goadrich():
         )
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("estimator", ["average_precision", "davis_goadrich"])
 def test_tie_bounds_by_brute_force(estimator):
     """All orders and inner ties of the rows in every tied cell, exactly."""
@@ -207,6 +208,7 @@ def test_tie_bounds_by_brute_force(estimator):
         assert bounds.high == pytest.approx(max(values), rel=1e-12)
 
 
+@pytest.mark.numerics
 @pytest.mark.parametrize("estimator", ["average_precision", "davis_goadrich"])
 def test_tie_bounds_certify_coarsened_data(estimator):
     rng = np.random.default_rng(16)
@@ -222,6 +224,7 @@ def test_tie_bounds_certify_coarsened_data(estimator):
     assert widths[0] > 5 * widths[1] > 25 * widths[2] > 100 * widths[3]
 
 
+@pytest.mark.numerics
 def test_tie_bounds_of_fractional_weights_hold_for_every_split():
     rng = np.random.default_rng(17)
     for _ in range(100):

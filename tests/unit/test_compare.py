@@ -16,7 +16,10 @@ from precall.inference.significance import holm
 from precall.inference.units import check_rows, rank_rows
 from tests import naive_inference
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 OPTIONS = {"precision_at_recall": {"recall": 0.5}, "recall_at_precision": {"precision": 0.5}}
 

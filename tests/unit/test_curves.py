@@ -7,7 +7,10 @@ import precall as pr
 from precall.exceptions import InputError
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 
 def rankings(seed, count=60):

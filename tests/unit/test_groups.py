@@ -16,7 +16,10 @@ from precall.aggregate.ranking_set import RankingSet
 from precall.exceptions import InputError, UndefinedMetricError
 from tests import naive_groups
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 # A plain loop over groups does the same additions in another order.
 SAME = 1e-12

@@ -18,7 +18,10 @@ from precall.simulate import Bibeta, Binormal
 from tests import naive_inference
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 OPTIONS = {
     "precision_at_recall": {"recall": 0.5},

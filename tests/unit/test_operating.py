@@ -20,7 +20,10 @@ from precall.points.certificates import (
 from precall.points.operating import operating_point
 from tests import naive_points
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 
 def separated(n_pos, n_neg):

@@ -21,7 +21,10 @@ from precall.points.thresholds import METRICS, best_threshold
 from tests import naive_points
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 # Fractions against a few float operations each.
 TOLERANCE = 1e-12

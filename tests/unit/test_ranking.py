@@ -13,7 +13,10 @@ from precall.exceptions import DirectionWarning, InputError
 from tests import naive
 from tests.datasets import random_data
 
-pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
 
 
 def assert_same_table(ranking, y, s, w):

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
+from .._rounding import settled
 from ..exceptions import InputError, UndefinedMetricError
 from ..results import Interval
 from .jackknife import jackknife_error, leave_one_group_out
@@ -228,11 +229,12 @@ def aggregate(
 def weighted_mean(values: FloatArray, weights: Array) -> tuple[float, float]:
     """Weighted mean of groups and its standard error over groups (NaN for a single one)."""
     share = weights / np.sum(weights)
-    mean = float(share @ values)
+    mean = float(np.sum(share * values))
     count = values.size
     if count < 2:
         return mean, float("nan")
-    return mean, math.sqrt(count / (count - 1) * float(np.sum((share * (values - mean)) ** 2)))
+    moved = share * settled(values - mean, mean)
+    return mean, math.sqrt(count / (count - 1) * float(np.sum(moved**2)))
 
 
 def t_quantile(confidence_level: float, degrees: int) -> float:

@@ -316,10 +316,15 @@ def _cut(label: Mask, score: Array, weight: FloatArray | None, starts: IntArray)
     new = np.empty(score.size, dtype=np.bool_)
     np.not_equal(score[1:], score[:-1], out=new[1:])
     new[starts[:-1][starts[:-1] < score.size]] = True  # a group's first row; empty groups have none
+    if (
+        weight is not None
+        and (order := _counting.order_within_ties(new, weight, label)) is not None
+    ):
+        label, weight = label[order], weight[order]
     begin, end, count = _positive_runs(label, new)
     offsets = np.searchsorted(begin, starts)
     cells = _count(begin, end, count, starts, offsets)
-    threshold = score[begin]
+    threshold = _counting.one_zero(score[begin])
     if weight is None:
         return Tables(offsets, threshold, cells, None, None)
     sums, squares = (

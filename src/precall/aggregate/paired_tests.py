@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
 from ..results import Interval
 from .averages import t_quantile
@@ -23,8 +24,6 @@ FloatArray = npt.NDArray[np.float64]
 # Up to this many differences, every assignment of signs is tried.
 _EXACT_SIGNS = 16
 _BLOCK = 1 << 20
-# Sign-flipped sums this close to the observed one count as equal to it.
-_TIE = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -121,8 +120,9 @@ def compare_groups(
 
     Notes
     -----
-    Groups in which a model has no value are left out of both. ``"wilcoxon"`` and ``"sign"`` leave
-    out groups without a difference. When nothing differs at all, the p-value is 1.
+    Groups in which a model has no value are left out of both. Values that differ by less than
+    1e-12 of their size differ by rounding only and count as equal. ``"wilcoxon"`` and ``"sign"``
+    leave out groups without a difference. When nothing differs at all, the p-value is 1.
 
     Examples
     --------
@@ -141,8 +141,9 @@ def compare_groups(
     level = _validation.as_fraction(confidence_level, "confidence_level")
     settings = {"estimator": estimator, "recall": recall, "k": k, "undefined": undefined}
     values, name = _paired_values(first, second, metric, settings)
-    difference = values[0] - values[1]
-    difference = difference[~np.isnan(difference)]
+    scale = np.maximum(np.abs(values[0]), np.abs(values[1]))
+    difference = settled(values[0] - values[1], scale)
+    difference, scale = difference[~np.isnan(difference)], scale[~np.isnan(difference)]
     if difference.size == 0:
         raise InputError(f"there is no group in which both models have a value of {name}.")
     if test_to_train is None:
@@ -155,6 +156,7 @@ def compare_groups(
             )
     task = _Task(
         difference,
+        float(np.max(scale)),
         overlap,
         _validation.as_count(n_resamples, "n_resamples", minimum=99),
         rng,
@@ -202,6 +204,7 @@ class _Task(NamedTuple):
     """What a test works on."""
 
     difference: FloatArray
+    scale: float  # the largest value: differences are known to some digits of it
     overlap: float
     n_resamples: int
     rng: object
@@ -238,7 +241,8 @@ def _student(task: _Task, test: str) -> tuple[float, float]:
         raise InputError(f"test={test!r} needs at least two groups, got one.")
     if mean == 0:
         return 0.0, 1.0
-    statistic = mean / error if error else math.copysign(math.inf, mean)
+    alike = error <= TOLERANCE * task.scale
+    statistic = math.copysign(math.inf, mean) if alike else mean / error
     return statistic, float(2.0 * stdtr(task.difference.size - 1, -abs(statistic)))
 
 
@@ -265,7 +269,7 @@ def _wilcoxon(task: _Task) -> tuple[float, float]:
     moved = task.difference[task.difference != 0]
     if moved.size == 0:
         return 0.0, 1.0
-    result = wilcoxon(moved)
+    result = wilcoxon(np.copysign(tied(np.abs(moved), task.scale), moved))
     return float(result.statistic), float(result.pvalue)
 
 
@@ -273,8 +277,8 @@ def _randomisation(task: _Task) -> tuple[float, float]:
     """Share of sign assignments whose mean is at least as far from zero as the observed one."""
     size = task.difference.size
     observed = float(task.difference.mean())
-    scale = float(np.abs(task.difference).sum())
-    limit = abs(observed) * size - _TIE * scale
+    # Sums in another order that miss it by rounding only have reached it.
+    limit = abs(observed) * size - TOLERANCE * task.scale * size
     if size <= _EXACT_SIGNS:
         codes = np.arange(1 << size)[:, np.newaxis] >> np.arange(size)
         sums = (1.0 - 2.0 * (codes & 1)) @ task.difference

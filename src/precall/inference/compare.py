@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
+from .._rounding import TOLERANCE, first_highest, settled
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
 from ..results import Interval
@@ -90,8 +91,12 @@ class Comparison(Rich):
 
     @property
     def ranked(self) -> list[str]:
-        """Names of the models, best estimate first."""
-        return sorted(self.estimates, key=lambda name: -self.estimates[name])
+        """Names of the models, best estimate first; of equal ones, the one given first."""
+        left, found = dict(self.estimates), []
+        while left:
+            found.append(list(left)[first_highest(list(left.values()))])
+            del left[found[-1]]
+        return found
 
     @property
     def standard_errors(self) -> dict[str, float]:
@@ -220,6 +225,7 @@ def compare(
     _warn_if_few(models.sizes[0])
     generator = _validation.as_generator(rng)
     estimates = models.estimates
+    apart = _apart(estimates[:, np.newaxis], estimates)
     pairs = list(combinations(range(len(columns)), 2))
     smooth = all(has_gradient(functional) for functional in models.functionals)
     if method == "influence" and not smooth:
@@ -229,21 +235,24 @@ def compare(
     if method == "bootstrap" or not smooth:
         drawn = models.bootstrap(prevalence, n_resamples, generator, progress)
         covariance = np.cov(drawn)
-        tests = [bootstrap_test(drawn[i] - drawn[j], level) for i, j in pairs]
+        tests = [bootstrap_test(_apart(drawn[i], drawn[j]), level) for i, j in pairs]
         best = share_best(drawn)
     else:
-        covariance = models.covariance(prevalence)
+        covariance, variances = models.covariance(prevalence)
+        own = np.diag(covariance)
+        scales = own[:, np.newaxis] + own
         tests = [
-            student_test(estimates, covariance, i, j, level, models.sizes[0]) for i, j in pairs
+            student_test(apart[i, j], variances[i, j], scales[i, j], level, models.sizes[0])
+            for i, j in pairs
         ]
-        best = probability_best(estimates, covariance)
+        best = probability_best(apart, variances, scales)
     interval_method = method
     if method == "permutation":
         interval_method = "influence" if smooth else "bootstrap"
         p_values = models.permutation(columns, pairs, n_resamples, generator, progress)
         tests = [(low, high, p) for (low, high, _), p in zip(tests, p_values, strict=True)]
     keys = [(names[i], names[j]) for i, j in pairs]
-    differences = [float(estimates[i] - estimates[j]) for i, j in pairs]
+    differences = [float(apart[i, j]) for i, j in pairs]
     raw = [p for _, _, p in tests]
     return Comparison(
         metric=metric,
@@ -266,6 +275,11 @@ def compare(
         probability_best=dict(zip(names, best.tolist(), strict=True)),
         confidence_level=level,
     )
+
+
+def _apart(first: FloatArray, second: FloatArray) -> FloatArray:
+    """First minus second; 0 where they differ by rounding only."""
+    return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
 
 
 def _require_models(scores: object) -> Mapping[str, object]:
@@ -316,7 +330,12 @@ class _Models:
         pairs = zip(self.functionals, self.rankings, strict=True)
         return np.array([functional.estimate(ranking) for functional, ranking in pairs])
 
-    def covariance(self, prevalence: str) -> FloatArray:
+    def covariance(self, prevalence: str) -> tuple[FloatArray, FloatArray]:
+        """Covariance of the estimates, and the variance of every difference of two of them.
+
+        The latter is taken from the differences of the rows' contributions, not from the former:
+        models that order the rows alike then differ by exactly nothing.
+        """
         columns, slopes = [], []
         for functional, ranking, place in zip(
             self.functionals, self.rankings, self.places, strict=True
@@ -331,8 +350,14 @@ class _Models:
             values = gradient(functional, ranking.cells)
             columns.append(contributions(self.rows, place, values, inner))
             slopes.append(slope - inner)
+        share = 1.0 / self.sizes[0] + 1.0 / self.sizes[1]
         total = covariance_of(self.rows, np.stack(columns, axis=-1), self.sizes)
-        return total + np.outer(slopes, slopes) * (1.0 / self.sizes[0] + 1.0 / self.sizes[1])
+        variances = np.zeros_like(total)
+        for i, j in combinations(range(len(columns)), 2):
+            moved = (columns[i] - columns[j])[:, np.newaxis]
+            within = covariance_of(self.rows, moved, self.sizes)[0, 0]
+            variances[i, j] = variances[j, i] = within + (slopes[i] - slopes[j]) ** 2 * share
+        return total + np.outer(slopes, slopes) * share, variances
 
     def bootstrap(
         self, prevalence: str, n_resamples: int, rng: np.random.Generator, progress: Progress | None
@@ -365,8 +390,9 @@ class _Models:
             swapped = swap_differences(
                 self.rows, self.functionals[i], scores[i], scores[j], n_resamples, rng, part
             )
-            # Sums in another order may differ in the last digits: those are ties.
-            reached = np.abs(swapped) >= abs(observed[i] - observed[j]) - 1e-12
+            # Sums in another order differ in the last digits: beside the metric, those are ties.
+            limit = abs(observed[i] - observed[j]) - TOLERANCE * np.abs(observed[[i, j]]).max()
+            reached = np.abs(swapped) >= limit
             p_values.append(float((1 + np.count_nonzero(reached)) / (n_resamples + 1)))
         return p_values
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from .. import _estimators, _validation
 from .._estimators import ESTIMATORS, KERNELS, make_steps, ratio
+from .._rounding import at_least
 from ..areas import area_limits, aucpr, gain_area, minimum_aucpr
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Cells, Ranking
@@ -294,7 +295,7 @@ def _precision_at_recall(functional: Functional, cells: Cells, squares: Cells | 
 def _recall_at_precision(functional: Functional, cells: Cells, squares: Cells | None) -> Any:
     tp = np.cumsum(cells.positives, axis=-1)
     fp = np.cumsum(cells.above + cells.tied, axis=-1)
-    precise = ratio(tp, tp + fp) >= (functional.metric.precision or 0.0)
+    precise = at_least(ratio(tp, tp + fp), functional.metric.precision or 0.0)
     return np.max(np.where(precise, tp, 0), axis=-1) / tp[..., -1]
 
 

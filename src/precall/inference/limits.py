@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._rounding import settled
+
 FloatArray = npt.NDArray[np.float64]
 
 # Weight, in positives, of the binomial variance that the influence variance is drawn towards.
@@ -217,7 +219,9 @@ def bca_limits(
     """Bias-corrected and accelerated quantiles (Efron 1987)."""
     from scipy.special import ndtr, ndtri
 
-    below = np.mean(replicates < estimate) + 0.5 * np.mean(replicates == estimate)
+    # Half of the replicates that are the estimate but for rounding count as below it.
+    above = settled(replicates - estimate, estimate)
+    below = np.mean(above < 0.0) + 0.5 * np.mean(above == 0.0)
     least = 0.5 / replicates.size
     bias = float(ndtri(np.clip(below, least, 1.0 - least)))
     z = normal_quantile(confidence_level) * np.array([-1.0, 1.0])

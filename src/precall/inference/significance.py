@@ -7,6 +7,8 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from .._rounding import TOLERANCE, at_least
+
 FloatArray = npt.NDArray[np.float64]
 
 # Draws for the probability of being best; a fixed set, so that equal data give equal answers.
@@ -14,23 +16,29 @@ _NORMAL_DRAWS = 20_000
 
 
 def student_test(
-    estimates: FloatArray, covariance: FloatArray, i: int, j: int, level: float, n_positives: float
+    difference: float, variance: float, scale: float, level: float, n_positives: float
 ) -> tuple[float, float, float]:
-    """Interval and two-sided p-value of a difference, its variance estimated on n positives."""
+    """Interval and two-sided p-value of a difference, its variance estimated on n positives.
+
+    `scale` is the sum of the variances of the two estimates: beside it, the variance of the
+    difference may be nothing but rounding.
+    """
     from scipy.special import stdtr, stdtrit
 
-    difference = float(estimates[i] - estimates[j])
-    variance = float(covariance[i, i] + covariance[j, j] - 2.0 * covariance[i, j])
-    # Equal rankings cancel but for rounding.
-    if variance <= 1e-14 * float(covariance[i, i] + covariance[j, j]) or variance == 0.0:
-        if abs(difference) <= 1e-12:
-            return difference, difference, 1.0
+    if is_rounding(variance, scale):
+        if difference == 0.0:
+            return 0.0, 0.0, 1.0
         return -1.0, 1.0, 1.0  # a difference, and nothing to say how sure it is
     error = math.sqrt(variance)
     degrees = max(n_positives - 1.0, 1.0)
     half = float(stdtrit(degrees, 0.5 + 0.5 * level)) * error
     p_value = 2.0 * float(stdtr(degrees, -abs(difference) / error))
     return max(difference - half, -1.0), min(difference + half, 1.0), p_value
+
+
+def is_rounding(variance: float, scale: float) -> bool:
+    """Return whether a standard error is rounding beside others, whose squares sum to `scale`."""
+    return variance <= TOLERANCE**2 * scale
 
 
 def bootstrap_test(differences: FloatArray, level: float) -> tuple[float, float, float]:
@@ -59,20 +67,45 @@ def holm(p_values: list[float]) -> list[float]:
 
 def share_best(values: FloatArray) -> FloatArray:
     """Share of the columns in which each row is the largest, ties shared."""
-    best = values >= values.max(axis=0) - 1e-12
+    best = at_least(values, values.max(axis=0))
     return np.asarray((best / best.sum(axis=0)).mean(axis=1))
 
 
-def probability_best(estimates: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Probability that each is the largest, were the truth normal about the estimates."""
-    if estimates.size == 2:
+def probability_best(
+    differences: FloatArray, variances: FloatArray, scales: FloatArray
+) -> FloatArray:
+    """Probability that each is the largest, were the truth normal about the estimates.
+
+    Parameters
+    ----------
+    differences, variances : array
+        Of every pair: first minus second, and its variance.
+    scales : array
+        Sums of the variances of the two estimates of every pair.
+
+    Notes
+    -----
+    Estimates that are the same but for rounding are one estimate, and share its probability. Only
+    differences are drawn, with ``Cov(d_i, d_j) = (V_0i + V_0j - V_ij) / 2``: what all estimates
+    have in common would drown them.
+    """
+    same = (variances <= TOLERANCE**2 * scales) & (differences == 0.0)
+    first = np.argmax(same, axis=1)  # the first estimate that each one is the same as
+    kept = np.flatnonzero(first == np.arange(first.size))
+    shares = _shares_of_different(differences[np.ix_(kept, kept)], variances[np.ix_(kept, kept)])
+    return np.asarray((shares / np.bincount(first)[kept])[np.searchsorted(kept, first)])
+
+
+def _shares_of_different(differences: FloatArray, variances: FloatArray) -> FloatArray:
+    if len(differences) == 1:
+        return np.ones(1)
+    if len(differences) == 2:
         from scipy.special import ndtr
 
-        variance = float(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1])
-        difference = float(estimates[0] - estimates[1])
-        z = 0.0 if difference == 0.0 else difference / math.sqrt(max(variance, 1e-300))
+        z = differences[0, 1] / math.sqrt(max(variances[0, 1], 1e-300))
         return np.array([ndtr(z), ndtr(-z)])
-    draws = np.random.default_rng(0).standard_normal((estimates.size, _NORMAL_DRAWS))
+    covariance = 0.5 * (variances[:1].T + variances[:1] - variances)
+    draws = np.random.default_rng(0).standard_normal((len(differences), _NORMAL_DRAWS))
     spread, axes = np.linalg.eigh(covariance)
     factor = axes * np.sqrt(np.maximum(spread, 0.0))
-    return share_best(estimates[:, np.newaxis] + factor @ draws)
+    return share_best(differences[:, :1] + factor @ draws)

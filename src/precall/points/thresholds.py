@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
+from .._rounding import at_least, first_highest
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
 from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
@@ -68,7 +69,7 @@ class _Metric:
 
 
 def _highest(values: FloatArray) -> tuple[int, float]:
-    row = int(np.argmax(values))
+    row = first_highest(values)
     return row, float(values[row])
 
 
@@ -90,23 +91,24 @@ def _choose_cost(ranking: Ranking, cost_ratio: float) -> tuple[int, float]:
     tp, fp, n = float_counts(ranking)
     # Row -1 selects nothing, which may be cheapest.
     costs = np.concatenate([[cost_ratio * n], cost_ratio * (n - tp) + fp])
-    row = int(np.argmin(costs))
+    row = first_highest(-costs)
     return row - 1, float(costs[row] / (n + float(ranking.n_neg)))
 
 
 def _choose_precision(ranking: Ranking, min_recall: float) -> tuple[int, float]:
     tp, fp, n = float_counts(ranking)
     # The last row's recall is 1 whatever the rounding of cumulated weights.
-    allowed = np.append((tp / n >= min_recall)[:-1], True)
+    allowed = np.append(at_least(tp / n, min_recall)[:-1], True)
     precision = np.where(allowed, tp / (tp + fp), -1.0)
-    best = float(precision.max())
-    return int(np.flatnonzero(precision == best)[-1]), best  # of equal precision, more recall
+    # Of equal precision, more recall.
+    row = int(np.flatnonzero(at_least(precision, precision.max()))[-1])
+    return row, float(precision[row])
 
 
 def _choose_recall(ranking: Ranking, min_precision: float) -> tuple[int, float]:
     tp, fp, n = float_counts(ranking)
     precision = tp / (tp + fp)
-    rows = np.flatnonzero(precision >= min_precision)
+    rows = np.flatnonzero(at_least(precision, min_precision))
     if not rows.size:
         row, highest = _highest(precision)
         raise UndefinedMetricError(
