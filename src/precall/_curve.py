@@ -363,8 +363,9 @@ def drawable(curve: Curve) -> Curve:
     start = tp[:-1] + fp[:-1]
     growth = ratio(np.diff(tp + fp), start)
     bend = np.abs(ratio(tp[:-1], start) - ratio(np.diff(tp), np.diff(tp + fp)))
-    # In a precision-recall curve a vertical drop is straight.
-    visible = np.diff(tp) > 0 if curve.kind == "pr" else 1 / curve.prevalence
+    # In a precision-recall curve a vertical drop is straight. Lift has no fixed scale: a picture of
+    # it is as high as its highest point.
+    visible = np.diff(tp) > 0 if curve.kind == "pr" else 1 / np.max(ratio(tp, tp + fp))
     bend = bend * visible
     pieces = np.ceil(0.5 * np.log1p(growth) * np.sqrt(bend / _DRAWING_TOLERANCE)).astype(np.int64)
     pieces = np.maximum(pieces, 1)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from . import _validation
 from ._direction import concordance
 from ._estimators import ESTIMATORS, KERNELS, make_steps, mean_precision, ratio
+from ._extremes import worst_and_perfect
 from ._layout import Cells
 from ._numerics import log1p_excess, log1p_over, precision_sum, segment_area
 from ._rounding import area_error, outward
@@ -187,9 +188,9 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
             highs = segment_area(steps.tp0, steps.fp0, steps.tp1, steps.fp0)
         else:
             lows = (
-                precision_sum(steps.tp0, steps.fp1, steps.weight)
-                if is_whole(ranking.positives)
-                else segment_area(steps.tp0, steps.fp1, steps.tp1, steps.fp1)
+                segment_area(steps.tp0, steps.fp1, steps.tp1, steps.fp1)
+                if ranking.divisible
+                else precision_sum(steps.tp0, steps.fp1, steps.weight)
             )
             highs = steps.weight * ratio(steps.tp1, steps.tp1 + steps.fp0)
         low, high = (float(np.sum(side) / ranking.n_pos) for side in (lows, highs))
@@ -203,11 +204,6 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
         confidence_level=1.0,
         method="tie_bounds",
     )
-
-
-def is_whole(values: npt.NDArray[Any]) -> bool:
-    """Return whether all weights are whole numbers, and so count as repetitions."""
-    return values.dtype.kind in "iu" or bool(np.all(values == np.rint(values)))
 
 
 def minimum_aucpr(prevalence: Any, recall: tuple[float, float] = (0.0, 1.0)) -> Any:
@@ -342,21 +338,11 @@ def area_limits(
     n, m = float(ranking.n_pos), float(ranking.n_neg)
     if estimator == "interpolated_convex":  # the hull of the worst ranking is the diagonal
         return ranking.prevalence * (high - low), high - low
-    divisible = estimator == "binormal" or not is_whole(ranking.positives)
+    divisible = estimator == "binormal" or ranking.divisible
     if divisible or estimator == "davis_goadrich":
         return minimum_aucpr(ranking.prevalence, recall), high - low
-    if estimator == "average_precision" and recall == (0.0, 1.0):
-        return minimum_average_precision(n, m), 1.0
-    kernel = KERNELS[estimator]
-    one_each = np.ones(round(n))
-    none = np.zeros_like(one_each)
-    all_first = none.copy()
-    all_first[0] = m
-    worst, perfect = (
-        float(kernel(make_steps(cells), low, high))
-        for cells in (Cells(one_each, none, all_first, 0.0), Cells(one_each, none, none, m))
-    )
-    return worst, perfect
+    worst, perfect = worst_and_perfect(estimator, n, m, recall)
+    return float(worst), float(perfect)
 
 
 def auroc(ranking: Ranking, false_positive_rate: tuple[float, float] = (0.0, 1.0)) -> float:

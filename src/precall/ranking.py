@@ -59,6 +59,9 @@ class Ranking:
         Mean and squared deviations of the raw scores per class, where raw scores were seen.
     coarsened : bool
         Whether neighbouring scores were merged: a row may then hold several scores of positives.
+    divisible : bool
+        Whether some positive's weight is not a whole number. Whole weights count as repetitions of
+        the row; others can be divided further and further.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class Ranking:
     rows: Cells | None = None
     moments: Moments | None = None
     coarsened: bool = False
+    divisible: bool = False
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check the table's own rules."""
@@ -98,6 +102,10 @@ class Ranking:
         counts = (self.positives, self.tied, self.above)
         if not self.below >= 0 or (len(self) and not min(c.min() for c in counts) >= 0):
             raise InputError("positives, tied, above and below must not be negative or NaN.")
+        if not self.divisible and self.positives.dtype.kind == "f":
+            # Sums of whole numbers are whole; sums of others may be, so the converse does not hold.
+            divisible = bool(np.any(self.positives != np.rint(self.positives)))
+            object.__setattr__(self, "divisible", divisible)
 
     @property
     def cells(self) -> Cells:
@@ -218,6 +226,7 @@ class Ranking:
             rows=(self.rows or self.cells) + (other.rows or other.cells) if either else None,
             moments=self._combined_moments(other),
             coarsened=self.coarsened or other.coarsened,
+            divisible=self.divisible or other.divisible,
         )
 
     def _combined_moments(self, other: Ranking) -> Moments | None:
@@ -268,6 +277,7 @@ class Ranking:
             rows=self.rows.merged(last) if self.rows else None,
             moments=self.moments,
             coarsened=True,
+            divisible=self.divisible,
         )
 
     def at_prevalence(self, prevalence: float) -> Ranking:
@@ -316,6 +326,7 @@ class Ranking:
             plain[name] = cells and cells.to_dict()
         plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
         plain["coarsened"] = self.coarsened
+        plain["divisible"] = self.divisible
         return plain
 
     @classmethod
@@ -345,6 +356,7 @@ class Ranking:
             rows=plain["rows"] and Cells.from_dict(plain["rows"]),
             moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
             coarsened=bool(plain["coarsened"]),
+            divisible=bool(plain["divisible"]),
         )
 
 

@@ -235,6 +235,26 @@ def test_tie_bounds_of_fractional_weights_hold_for_every_split():
         assert pr.aucpr(pr.rank(y, jitter, sample_weight=w)) in bounds
 
 
+def test_weights_that_add_up_to_whole_numbers_are_not_repetitions():
+    """Two positives of weight one half: apart from each other they have less than tied."""
+    ranking = pr.rank([1, 1, 0], [2, 2, 2], sample_weight=[0.5, 0.5, 1.0])
+    assert ranking.divisible
+    apart = pr.aucpr(pr.rank([1, 1, 0], [1, 2, 3], sample_weight=[0.5, 0.5, 1.0]))
+    assert apart == pytest.approx(5 / 12)
+    for found in (
+        ranking,
+        pr.Ranking.from_dict(ranking.to_dict()),
+        pr.RankingSet.from_rankings([ranking])[0],
+        pr.rank_groups([1, 1, 0], [2, 2, 2], [0, 0, 0], sample_weight=[0.5, 0.5, 1.0])[0],
+        ranking.at_prevalence(ranking.prevalence),
+    ):
+        assert apart in pr.tie_bounds(found)
+        assert pr.tie_bounds(found).low == pytest.approx(1 - np.log(2))
+    whole = pr.rank([1, 1, 0], [2, 2, 2], sample_weight=[1.0, 2.0, 1.0])
+    assert not whole.divisible
+    assert pr.tie_bounds(whole).low == pytest.approx((1 / 2 + 2 / 3 + 3 / 4) / 3)
+
+
 def test_tie_bounds_name_what_they_know():
     with pytest.raises(InputError, match="average_precision and davis_goadrich only"):
         pr.tie_bounds(pr.rank([1, 0], [2, 1]), "binormal")

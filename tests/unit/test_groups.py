@@ -499,3 +499,18 @@ def test_concordance_within_and_between_groups_is_counted_pair_by_pair():
             won[bool(groups[i] == groups[j])].append(value)
     assert verdict.within == pytest.approx(np.mean(won[True]), abs=SAME)
     assert verdict.between == pytest.approx(np.mean(won[False]), abs=SAME)
+
+
+def test_a_set_keeps_what_its_rankings_say_of_themselves():
+    rng = np.random.default_rng(2)
+    y = rng.random(300) < 0.3
+    s = rng.normal(size=300) + y
+    plain, halves = pr.rank(y, s), pr.rank(y, s, sample_weight=np.full(300, 0.5))
+    rankings = pr.RankingSet.from_rankings({"a": plain, "b": plain.coarsen(5), "c": halves})
+    for kept in (rankings, rankings.select([2, 1, 0]).select([2, 1, 0])):
+        assert [r.coarsened for r in kept] == [False, True, False]
+        assert [r.divisible for r in kept] == [False, False, True]
+        assert [r.moments for r in kept] == [plain.moments, plain.moments, halves.moments]
+    assert pr.aucpr(rankings[0], "binormal") == pr.aucpr(plain, "binormal")
+    with pytest.raises(InputError, match="coarsened"):
+        pr.operating_point(rankings.of("b"), min_precision=0.5)

@@ -101,7 +101,22 @@ def ranked(
         labels=grouping.labels,
         **tables._asdict(),
         pooled=pool(positive, scores, weights, starts, order, tables) if together else None,
+        divisible=_divisible(positive, weights, starts, order),
     )
+
+
+def _divisible(
+    positive: npt.NDArray[np.bool_],
+    weights: FloatArray | None,
+    starts: IntArray,
+    order: IntArray | None,
+) -> npt.NDArray[np.bool_]:
+    """Return in which groups some positive's weight is not a whole number."""
+    if weights is None:
+        return np.zeros(starts.size - 1, dtype=np.bool_)
+    parts = positive & (weights != np.rint(weights))
+    before = np.append(0, np.cumsum(parts if order is None else parts[order]))
+    return np.asarray(before[starts[1:]] > before[starts[:-1]])
 
 
 def _without_weightless(

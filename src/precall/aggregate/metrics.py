@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._estimators import ESTIMATORS, KERNELS, make_steps, ratio
-from .._numerics import precision_sum, reciprocal_sum
+from .._extremes import worst_and_perfect
+from .._numerics import reciprocal_sum
 from ..areas import minimum_aucpr
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Cells
@@ -242,35 +243,14 @@ def area_limits(rankings: RankingSet, options: GroupOptions) -> tuple[FloatArray
     prevalence = np.nan_to_num(rankings.prevalence)
     if options.estimator == "interpolated_convex":  # the hull of the worst ranking is the diagonal
         return prevalence * (high - low), full
-    whole = rankings.sums((rankings.cells.positives % 1 != 0).astype(np.int64)) == 0
     divisible = np.asarray(minimum_aucpr(prevalence, options.recall))
-    if options.estimator == "davis_goadrich" or not whole.any():
+    if options.estimator == "davis_goadrich":
         return divisible, full
-    if options.estimator == "average_precision" and options.recall == (0.0, 1.0):
-        return np.where(whole, ratio(precision_sum(0.0, m, n), n), divisible), full
-    worst, perfect = (
-        _by_kernel(_one_by_one(n, m, whole, first), options) for first in (True, False)
+    counted = ~rankings.divisible & (n > 0) & (m > 0)
+    worst, perfect = worst_and_perfect(
+        options.estimator, np.where(counted, n, 1.0), np.where(counted, m, 1.0), options.recall
     )
-    return np.where(whole, worst, divisible), np.where(whole, perfect, full)
-
-
-def _one_by_one(n: FloatArray, m: FloatArray, whole: Mask, negatives_first: bool) -> RankingSet:
-    """Rankings of the same sizes without ties, all negatives above or all below the positives."""
-    sizes = np.where(whole, n, 0).astype(np.int64)
-    offsets = np.concatenate([[0], np.cumsum(sizes)])
-    above = np.zeros(offsets[-1])
-    below = m.copy()
-    if negatives_first:
-        filled = sizes > 0
-        above[offsets[:-1][filled]] = m[filled]
-        below = np.zeros_like(m)
-    ones = np.ones_like(above)
-    return RankingSet(
-        labels=np.arange(n.size),
-        offsets=offsets,
-        threshold=ones,
-        cells=Cells(ones, np.zeros_like(above), above, below),
-    )
+    return np.where(counted, worst, divisible), np.where(counted, perfect, full)
 
 
 def _auroc(rankings: RankingSet, options: GroupOptions) -> FloatArray:

@@ -16,13 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ..exceptions import InputError
-from ..ranking import Cells, Ranking
+from ..ranking import Cells, Moments, Ranking
 from . import grouping as _grouping
 from .pooling import Pooled
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -49,6 +50,10 @@ class RankingSet:
         did not return. They count in what is divided by the number of positives, with precision 0.
     pooled : Pooled, optional
         All rows as if they were one group; see :func:`rank_groups`.
+    coarsened, divisible : array of bool, optional
+        What :class:`~precall.Ranking` says of each group under these names.
+    moments : tuple, optional
+        Moments of each group's raw scores (None where they are not known), as in a ranking.
 
     Examples
     --------
@@ -70,6 +75,9 @@ class RankingSet:
     rows: Cells | None = None
     unscored: IntArray | None = None
     pooled: Pooled | None = None
+    coarsened: Mask = None  # type: ignore[assignment]
+    divisible: Mask = None  # type: ignore[assignment]
+    moments: tuple[Moments | None, ...] | None = None
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check that the table fits together."""
@@ -81,7 +89,14 @@ class RankingSet:
                 "labels, offsets, threshold and cells do not fit together: use rank_groups or "
                 "RankingSet.from_rankings to build a RankingSet."
             )
-        for name in ("labels", "offsets", "threshold", "unscored"):
+        for name in ("coarsened", "divisible"):
+            given = getattr(self, name)
+            marks = np.zeros(len(self), dtype=np.bool_) if given is None else np.asarray(given)
+            object.__setattr__(self, name, marks)
+        if self.cells.positives.dtype.kind == "f":
+            parts = self.sums((self.cells.positives % 1 != 0).astype(np.int64)) > 0
+            object.__setattr__(self, "divisible", self.divisible | parts)
+        for name in ("labels", "offsets", "threshold", "unscored", "coarsened", "divisible"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
                 array = array.view()
@@ -126,6 +141,9 @@ class RankingSet:
             cells=_stacked(member.cells for member in members),
             squares=_stacked(m.squares or m.cells for m in members) if weighted else None,
             rows=_stacked(m.rows or m.cells for m in members) if weighted else None,
+            coarsened=np.array([member.coarsened for member in members]),
+            divisible=np.array([member.divisible for member in members]),
+            moments=tuple(member.moments for member in members),
         )
 
     def __len__(self) -> int:
@@ -141,6 +159,9 @@ class RankingSet:
             **_part(self.cells, inside, position)._asdict(),
             squares=self.squares and _part(self.squares, inside, position),
             rows=self.rows and _part(self.rows, inside, position),
+            coarsened=bool(self.coarsened[position]),
+            divisible=bool(self.divisible[position]),
+            moments=None if self.moments is None else self.moments[position],
         )
 
     def __iter__(self) -> Iterator[Ranking]:
@@ -265,6 +286,9 @@ class RankingSet:
             squares=self.squares and picked(self.squares),
             rows=self.rows and picked(self.rows),
             unscored=None if self.unscored is None else self.unscored[chosen],
+            coarsened=self.coarsened[chosen],
+            divisible=self.divisible[chosen],
+            moments=self.moments and tuple(self.moments[group] for group in chosen.tolist()),
         )
 
     def __repr__(self) -> str:

@@ -11,7 +11,6 @@ from ..areas import (
     aucpr,
     auprg,
     auroc,
-    is_whole,
     random_average_precision,
 )
 from ..curves import pr_curve
@@ -39,7 +38,7 @@ def _floor(ranking: Ranking, _: float) -> float:
 
 def _random_area(ranking: Ranking, _: float) -> float:
     """Expected average precision of a random order; weights that are no counts: the prevalence."""
-    if is_whole(ranking.positives) and ranking.n_pos + ranking.n_neg > 1:
+    if not ranking.divisible and ranking.n_pos + ranking.n_neg > 1:
         return random_average_precision(ranking.n_pos, ranking.n_neg)
     return ranking.prevalence
 
