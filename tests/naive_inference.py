@@ -78,7 +78,8 @@ def influence_limits(y_true, y_score, level=0.95, *, method="influence", prevale
         return 1 / (1 + math.exp(-logit)), math.sin(angle) ** 2
 
     loo = float(naive.aucpr("leave_one_out", y, s))
-    lower = kept(min(estimate, (estimate + loo) / 2))
+    # Kept off 1 only: kept off 0 too, the centre of the lower limit could exceed the estimate.
+    lower = min((estimate, (estimate + loo) / 2, 1 - 0.25 / n))
     low_logit, low_arc = both(lower, -1)
     high_logit, high_arc = both(c, 1)
     low = (low_logit + min(low_logit, low_arc)) / 2

@@ -151,6 +151,7 @@ def test_every_interval_holds_its_estimate_and_gives_other_levels(ranking, metri
     assert set(got.to_dict()) >= {"low", "high", "estimate", "confidence_level", "method", "metric"}
 
 
+@pytest.mark.filterwarnings("ignore:every bootstrap replicate")
 @pytest.mark.parametrize(("metric", "method"), ALL)
 @pytest.mark.parametrize("kind", ["perfect", "worst"])
 def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
@@ -168,11 +169,25 @@ def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
         assert got.low == 0.0
 
 
+@pytest.mark.filterwarnings("ignore:every bootstrap replicate")
 @pytest.mark.parametrize("method", pr.INTERVALS)
 def test_one_row_of_a_class_is_enough(method):
     for y in ([1, 0], [0, 1], [1, 0, 0, 0], [0, 1, 1, 1]):
         got = pr.aucpr_interval(pr.rank(y, range(len(y), 0, -1)), method=method, rng=0)
         assert 0 <= got.low <= got.estimate <= got.high <= 1
+
+
+@pytest.mark.parametrize("method", ["influence", "guarded", "bootstrap_t"])
+def test_a_single_positive_under_many_negatives(method):
+    """The estimate of 1e-5 lies far below a quarter of a positive, off which centres are kept."""
+    ranking = pr.rank(np.append(np.zeros(100_000), 1), np.arange(100_001, 0, -1))
+    if method == "bootstrap_t":
+        with pytest.warns(ReliabilityWarning, match="every bootstrap replicate has the same value"):
+            got = pr.aucpr_interval(ranking, method=method, rng=0)
+        assert got.low == pytest.approx(got.estimate) == got.high
+    else:
+        got = pr.aucpr_interval(ranking, method=method)
+        assert got.low < got.estimate < got.high
 
 
 def test_an_empty_class_raises():

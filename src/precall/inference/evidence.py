@@ -220,6 +220,11 @@ class Replicates:
     errors: FloatArray | None = field(default=None, repr=False)
     acceleration: float = math.nan
 
+    @property
+    def at_the_ends(self) -> bool:
+        """Whether the estimate is 0 or 1, where the limits do not come from the replicates."""
+        return bool(np.any(limits.at_the_ends(self.estimate)))
+
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the lower and the upper limit."""
         if self.method == "bootstrap_percentile":

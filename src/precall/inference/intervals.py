@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _validation
+from .._rounding import TOLERANCE
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
 from .evidence import ClosedForm, Folds, Replicates, closed_form, resampled
@@ -144,6 +145,7 @@ def metric_interval(
             progress=progress,
         )
         error = float(np.std(evidence.values, ddof=1))
+        _warn_if_alike(evidence)
     else:
         evidence = closed_form(
             functional,
@@ -166,6 +168,17 @@ def _warn_if_blind(metric: Metric, ranking: Ranking) -> None:
             "the precision-recall-gain area depends most on recalls near the prevalence, where "
             f"{seen:.2g} positives are expected: its interval covers the truth far too rarely "
             "here; use aucpr or aucnpr.",
+            ReliabilityWarning,
+            stacklevel=3,
+        )
+
+
+def _warn_if_alike(evidence: Replicates) -> None:
+    """A bootstrap that always draws the same value says nothing of how sure it is."""
+    if np.ptp(evidence.values) <= TOLERANCE and not evidence.at_the_ends:
+        warnings.warn(
+            "every bootstrap replicate has the same value, so the interval has no width: that is "
+            "not evidence of certainty; use method='guarded'.",
             ReliabilityWarning,
             stacklevel=3,
         )

@@ -23,6 +23,8 @@ _BETA_PRIOR_POSITIVES = 3.0
 _ROUNDING = 1e-14
 # An estimate is kept this many positives away from 0 and 1 where a limit is centred.
 _MARGIN_POSITIVES = 0.25
+# Stands in for 0 where a logarithm is taken.
+_TINY = 1e-15
 
 
 def normal_quantile(confidence_level: float) -> float:
@@ -62,13 +64,13 @@ def one_sided_ends(
 ) -> tuple[Any, Any]:
     """Clip to [0, 1], and replace the limits of an estimate of exactly 0 or 1."""
     certain = certain_limit(n, confidence_level)
-    none, all_ = _at_the_ends(estimate)
+    none, all_ = at_the_ends(estimate)
     low = np.where(all_, certain, np.where(none, 0.0, np.clip(low, 0.0, 1.0)))
     high = np.where(none, 1.0 - certain, np.where(all_, 1.0, np.clip(high, 0.0, 1.0)))
     return low, high
 
 
-def _at_the_ends(estimate: Any) -> tuple[Any, Any]:
+def at_the_ends(estimate: Any) -> tuple[Any, Any]:
     """Return whether an estimate is 0 and whether it is 1."""
     estimate = np.asarray(estimate)
     return estimate <= _ROUNDING, estimate >= 1.0 - _ROUNDING
@@ -82,7 +84,7 @@ def gain_ends(
     A curve of constant precision p has the area ``1 - (n/m)(1 - p)/p``; p is the certain limit.
     """
     precision = certain_limit(n, confidence_level)
-    _, certain = _at_the_ends(estimate)
+    _, certain = at_the_ends(estimate)
     return (
         np.where(certain, 1.0 - (n / m) * (1.0 - precision) / precision, low),
         np.where(certain, 1.0, high),
@@ -129,12 +131,12 @@ def influence_limits(
     spread = normal_quantile(confidence_level) * np.sqrt(stabilised_variance(estimate, variance, n))
     _, high_logit, _, high_arc = _two_scales(_centre(estimate, n), spread)
     lower = estimate if unbiased is None else np.minimum(estimate, 0.5 * (estimate + unbiased))
-    low_logit, _, low_arc, _ = _two_scales(_centre(lower, n), spread)
+    low_logit, _, low_arc, _ = _two_scales(_off_one(lower, n), spread)
     low = 0.5 * (low_logit + np.minimum(low_logit, low_arc))
     high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))
     if guard is not None:
         low = np.minimum(low, guard)
-    none, all_ = _at_the_ends(estimate)
+    none, all_ = at_the_ends(estimate)
     return np.where(none, 0.0, low), np.where(all_, 1.0, high)
 
 
@@ -159,20 +161,25 @@ def beta_limits(
     lower = estimate if unbiased is None else np.minimum(estimate, 0.5 * (estimate + unbiased))
     ends = []
     for centre, more, probability in (
-        (_centre(lower, n), 0.0, tail),
+        (_off_one(lower, n), 0.0, tail),
         (_centre(estimate, n), 1.0, 1.0 - tail),
     ):
         trials = centre * (1.0 - centre) / stable
         successes, failures = centre * trials + more, (1.0 - centre) * trials + 1.0 - more
         ends.append(betaincinv(successes, failures, probability))
     low = ends[0] if guard is None else np.minimum(ends[0], guard)
-    none, all_ = _at_the_ends(estimate)
+    none, all_ = at_the_ends(estimate)
     return np.where(none, 0.0, low), np.where(all_, 1.0, ends[1])
 
 
 def _centre(estimate: Any, n: Any) -> Any:
     margin = _MARGIN_POSITIVES / n
     return np.clip(estimate, margin, 1.0 - margin)
+
+
+def _off_one(estimate: Any, n: Any) -> Any:
+    """Centre of a lower limit: kept off 1 only. Kept off 0 it would lie above the estimate."""
+    return np.clip(estimate, _TINY, 1.0 - _MARGIN_POSITIVES / n)
 
 
 def _two_scales(centre: Any, spread: Any) -> tuple[Any, Any, Any, Any]:
@@ -241,8 +248,12 @@ def studentised_limits(
     """Bootstrap-t on the logit scale; the errors are standard errors on the plain scale."""
     from scipy.special import expit, logit
 
+    margin = _MARGIN_POSITIVES / n
+    # Kept off 0 too, but never at or above the estimate: the limits have to contain it.
+    ends = min(margin, 0.25 * estimate) if estimate > 0.0 else margin, 1.0 - margin
+
     def transformed(values: Any, spread: Any) -> tuple[Any, Any]:
-        centre = _centre(values, n)
+        centre = np.clip(values, *ends)
         return logit(centre), spread / (centre * (1.0 - centre))
 
     middle, scale = transformed(estimate, error)
