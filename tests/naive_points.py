@@ -59,12 +59,15 @@ def certified_threshold(y_true, y_score, min_precision, delta, rank):
     """Walk down the distinct scores one by one; return the last certified score of a positive.
 
     The cut ``score > s`` is the set of rows strictly above s; the first one has s at `rank` + 1.
+    If no row is above that, the first set is ``score >= s``.
     """
     rows = sorted(zip(y_score, y_true, strict=True), reverse=True)
     if rank > len(rows):
         return None
     start = rows[rank][0] if rank < len(rows) else -math.inf
     below = [s for s in sorted({score for score, _ in rows}, reverse=True) if s <= start]
+    if start == rows[0][0]:
+        below = below[1:]
     certified = None
     for cut in [*below, -math.inf]:
         above = [(score, label) for score, label in rows if score > cut]

@@ -123,6 +123,71 @@ class TestPrecision:
         point = operating_point(pr.rank(y, s), min_precision=0.6, confidence_level=0.8)
         assert point.threshold == naive_points.certified_threshold(y, s, 0.6, 0.2, 7) == 5
 
+    def test_a_tied_top_is_tested_whole(self):
+        # 57 of 58 positives share the highest score with three negatives.
+        y = [1] * 57 + [0] * 3 + [1] + [0] * 39
+        s = [1.0] * 60 + [0.5] + [0.1] * 39
+        point = operating_point(pr.rank(y, s), min_precision=0.8)
+        rank = first_rank(0.8, 0.05, 100)
+        assert rank < 60
+        assert point.threshold == naive_points.certified_threshold(y, s, 0.8, 0.05, rank) == 0.5
+        weighted = operating_point(pr.rank(y, s, sample_weight=[2.0] * 100), min_precision=0.8)
+        assert weighted.threshold == 0.5
+
+    def test_a_tied_top_that_is_too_small_or_not_the_top_is_not(self):
+        rank = first_rank(0.8, 0.05, 100)
+        for size, certified in ((rank, False), (rank + 1, True)):
+            tied = pr.rank([1] * size + [0] * (100 - size), [1] * size + [0] * (100 - size))
+            assert operating_point(tied, min_precision=0.8).certified == certified
+        # One negative above the tie: the first set holds that row alone, and fails.
+        y, s = [0] + [1] * 60 + [0] * 39, [2] + [1] * 60 + [0] * 39
+        point = operating_point(pr.rank(y, s), min_precision=0.8)
+        assert not point.certified
+        assert "highest-scoring rows already fail" in point.message
+        assert naive_points.certified_threshold(y, s, 0.8, 0.05, rank) is None
+
+    @pytest.mark.parametrize("levels", [2, 3, 5, 10])
+    def test_few_levels_are_walked_down_like_many(self, levels):
+        outcomes = set()
+        for seed in range(40):
+            rng = np.random.default_rng(seed)
+            y = rng.random(80) < 0.5
+            s = np.clip(np.round(rng.normal(size=80) + 2 * y), 0, levels - 1)
+            rank = first_rank(0.6, 0.2, 80)
+            expected = naive_points.certified_threshold(y, s, 0.6, 0.2, rank)
+            point = operating_point(pr.rank(y, s), min_precision=0.6, confidence_level=0.8)
+            assert point.threshold == expected
+            outcomes.add(expected)
+        assert len(outcomes) > 1
+
+    def test_the_top_of_float32_sigmoids(self):
+        rng = np.random.default_rng(0)
+        y = rng.random(2000) < 0.3
+        logits = 10 * rng.normal(size=2000) + 30 * y
+        with np.errstate(over="ignore"):
+            s = np.float32(1) / (np.float32(1) + np.exp(-logits.astype(np.float32)))
+        assert np.mean(s == 1) > 0.1
+        assert operating_point(pr.rank(y, s), min_precision=0.8).certified
+
+    def test_the_best_of_several_models_pays_for_the_choice(self):
+        ranking = pr.rank(*normal())
+        for target in (
+            {"min_precision": 0.7},
+            {"min_recall": 0.7},
+            {"min_precision": 0.4, "prevalence": 0.1},
+        ):
+            one, best = (operating_point(ranking, n_candidates=k, **target) for k in (1, 4))
+            strict = operating_point(ranking, confidence_level=1 - 0.05 / 4, **target)
+            assert best.threshold == strict.threshold
+            assert best.recall_bound == pytest.approx(strict.recall_bound, rel=1e-9)
+            assert best.precision_bound == pytest.approx(strict.precision_bound, rel=1e-9)
+            assert (best.confidence_level, best.n_candidates) == (0.95, 4)
+            assert best.joint_confidence_level == one.joint_confidence_level
+            assert "best of 4 models" in best.message
+            assert "models" not in one.message
+        with pytest.raises(InputError, match="n_candidates must be a whole number of at least 1"):
+            operating_point(ranking, min_recall=0.5, n_candidates=0)
+
     def test_what_is_observed_there(self):
         y, s = normal()
         point = operating_point(pr.rank(y, s), min_precision=0.8)

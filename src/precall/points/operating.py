@@ -51,13 +51,13 @@ class OperatingPoint(Rich):
         The value asked for.
     precision_bound, recall_bound : float or None
         Lower bounds, each true with probability `confidence_level` although the threshold was
-        chosen on the same data.
+        chosen on the same data (and the model, out of `n_candidates`).
     confidence_level : float
     joint_confidence_level : float
         Probability with which both bounds are true together.
     precision, recall : Interval or None
         The values observed with two-sided Clopper-Pearson limits, which hold for a threshold
-        fixed in advance: narrower than the bounds above, and optimistic here.
+        and a model fixed in advance: narrower than the bounds above, and optimistic here.
     confusion : Confusion or None
         The counts observed there.
     prevalence : float or None
@@ -65,6 +65,8 @@ class OperatingPoint(Rich):
     positives_needed : int or None
         If not certified: about how many positives would be enough if more data looked like this
         data; None if more of the same would not help.
+    n_candidates : int
+        Number of models that the promise was corrected for.
     exact : bool
         False for weighted rows: effective sample sizes stand in for counts, and the levels are
         approximate.
@@ -85,6 +87,7 @@ class OperatingPoint(Rich):
     confusion: Confusion | None
     prevalence: float | None
     positives_needed: int | None
+    n_candidates: int
     exact: bool
     message: str
 
@@ -125,6 +128,7 @@ def operating_point(
     min_recall: float | None = None,
     confidence_level: float = 0.95,
     prevalence: float | None = None,
+    n_candidates: int = 1,
 ) -> OperatingPoint:
     """Find a threshold whose precision or recall is guaranteed, though chosen on this data.
 
@@ -144,6 +148,10 @@ def operating_point(
         Promise the precision at this prevalence instead of that of the data, as after a
         case-control sample. It is then bounded through recall and the false-positive rate.
         A ranking from :meth:`precall.Ranking.at_prevalence` brings its own.
+    n_candidates : int, default 1
+        Number of models that this one was chosen from on the same rows. Each is then certified
+        with an error of ``delta / n_candidates``, so that the promise at `confidence_level` holds
+        for whichever of them was chosen.
 
     Returns
     -------
@@ -190,7 +198,8 @@ def operating_point(
     """
     target, required = _target(min_precision, min_recall)
     level = _validation.as_fraction(confidence_level, "confidence_level")
-    delta = 1.0 - level
+    n_candidates = _validation.as_count(n_candidates, "n_candidates", minimum=1)
+    delta = (1.0 - level) / n_candidates  # their errors add up, whichever model is chosen
     if prevalence is not None:
         prevalence = _validation.as_fraction(prevalence, "prevalence")
     if not (ranking.n_pos and ranking.n_neg):
@@ -210,7 +219,7 @@ def operating_point(
         certificate = _certify_precision(counts, required, delta)
     else:
         certificate = _certify_elsewhere(counts, required, delta, counts.prevalence)
-    return _result(ranking, counts, certificate, target, required, level)
+    return _result(ranking, counts, certificate, target, required, level, n_candidates)
 
 
 def _target(min_precision: object, min_recall: object) -> tuple[str, float]:
@@ -224,12 +233,14 @@ def _target(min_precision: object, min_recall: object) -> tuple[str, float]:
 def _certify_precision(counts: IndependentCounts, required: float, delta: float) -> _Certificate:
     """Fixed-sequence testing; of the rows that the sequences certify, the lowest."""
     tp, fp = counts.cut_tp, counts.cut_fp
+    selected = tp + fp
     certified = -1
     for rank, share in sequences(required, delta, counts.n_rows):
-        first = _first_cut(tp + fp, rank)
+        first = _first_cut(selected, rank)
         end = int(passing_run(tp, fp, first, required, share))
         row = (end - 2) // 2  # the last row whose lower edge passed
-        if 2 * row + 1 > first:  # a set smaller than the first one tested is not certified
+        # Only sets of more than `rank` rows are certified, never one that was not tested.
+        if row >= 0 and selected[2 * row + 1] > rank:
             certified = max(certified, row)
     if certified >= 0:
         recall = float(uniform_share(counts.tp[certified], counts.n_pos, delta))
@@ -247,14 +258,16 @@ def _certify_precision(counts: IndependentCounts, required: float, delta: float)
 
 
 def _first_cut(selected: FloatArray, rank: int) -> int:
-    """Index of the cut ``{score > s}``, s being the score of rank `rank` + 1.
+    """Index of the cut ``{score > s}``, or of ``{score >= s}`` if no row scores above s.
 
-    Inside a tie that is the tie's upper edge (even index). Inside a gap of negatives, which may
-    be tied too, it is the end of the gap: whoever passes there passes before.
+    s is the score of rank `rank` + 1. Inside a tie the first cut is the tie's upper edge (even
+    index), or its lower edge if the tie is the highest of all. Inside a gap of negatives, which
+    may be tied too, it is the end of the gap: whoever passes there passes before. In the gap above
+    the first positive nothing passes, tied or not, because every set there is without positives.
     """
     first = int(np.searchsorted(selected, rank))
     inside_tie = first < selected.size and selected[first] > rank and first % 2 == 1
-    return first - 1 if inside_tie else first
+    return first - 1 if inside_tie and selected[first - 1] > 0 else first
 
 
 def _certify_elsewhere(
@@ -326,6 +339,7 @@ def _result(
     target: str,
     required: float,
     level: float,
+    n_candidates: int,
 ) -> OperatingPoint:
     row = certificate.row
     shared = target == "min_precision" and counts.prevalence is not None
@@ -349,8 +363,9 @@ def _result(
         confusion=at,
         prevalence=counts.prevalence,
         positives_needed=certificate.positives_needed,
+        n_candidates=n_candidates,
         exact=counts.exact,
-        message=_message(ranking, certificate, at, target, required, level),
+        message=_message(ranking, certificate, at, target, required, level, n_candidates),
     )
 
 
@@ -392,19 +407,22 @@ def _message(
     target: str,
     required: float,
     level: float,
+    n_candidates: int,
 ) -> str:
     wanted, other = (
         ("precision", "recall") if target == "min_precision" else ("recall", "precision")
     )
     sure = f"{100 * level:.6g} % confidence"
+    chosen = f" This holds for the best of {n_candidates} models." if n_candidates > 1 else ""
     if at is not None:
         bound = getattr(certificate, other)
         return (
             f"score >= {at.threshold:.6g} has a {wanted} of at least {required:g} with {sure}, "
-            f"and a {other} of at least {bound:.3g} with {sure}."
+            f"and a {other} of at least {bound:.3g} with {sure}.{chosen}"
         )
+    choice = f", as the best of {n_candidates} models," if n_candidates > 1 else ""
     told = (
-        f"no threshold can be promised a {wanted} of {required:g} with {sure} on "
+        f"no threshold can be promised a {wanted} of {required:g} with {sure}{choice} on "
         f"{ranking.n_pos:.12g} positives: {certificate.reason}"
     )
     if certificate.positives_needed is None:
