@@ -12,7 +12,7 @@ from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricEr
 from precall.inference.compare import COMPARED_METRICS
 from precall.inference.functionals import Metric
 from precall.inference.permutation import midranks, swap_differences
-from precall.inference.significance import holm
+from precall.inference.significance import holm, student_test
 from precall.inference.units import check_rows, rank_rows
 from tests import naive_inference
 
@@ -63,6 +63,47 @@ def test_auroc_covariance_is_delongs(decimals):
     np.testing.assert_allclose(
         result.covariance, naive_inference.delong(y, scores.values()), rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("decimals", [None, 0])
+def test_the_normal_distribution_gives_delongs_test_as_it_is_published(decimals):
+    y, scores = paired_data(25, 40, decimals=decimals)
+    covariance = naive_inference.delong(y, scores.values())
+    error = math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
+    result = pr.compare(y, scores, metric="auroc", distribution="normal")
+    gap = result.differences["a", "b"]
+    p_value = 2 * scipy.stats.norm.sf(abs(gap) / error)
+    assert result.p_values["a", "b"] == pytest.approx(p_value, rel=1e-9)
+    half = scipy.stats.norm.ppf(0.975) * error
+    np.testing.assert_allclose(tuple(result.intervals["a", "b"]), [gap - half, gap + half], 1e-9)
+    # The default has heavier tails.
+    student = pr.compare(y, scores, metric="auroc")
+    assert student.p_values["a", "b"] > result.p_values["a", "b"]
+    assert student.intervals["a", "b"].low < result.intervals["a", "b"].low
+
+
+@pytest.mark.parametrize(
+    ("z", "p_value", "limits"),
+    [(2.20898, 0.0271758, (0.010406, 0.174214)), (2.797776, 0.0051456, None)],
+)
+def test_the_numbers_that_proc_publishes_for_its_data(z, p_value, limits):
+    # ?roc.test in R's pROC, aSAH data: wfns against s100b, and wfns against ndka. The limits give
+    # the difference and its standard error; the second pair has its statistic only.
+    difference = 0.1 if limits is None else sum(limits) / 2
+    error = difference / z
+    covariance = np.diag([error**2, 0.0])
+    low, high, p = student_test(np.array([difference, 0.0]), covariance, 0, 1, 0.95, None)
+    assert p == pytest.approx(p_value, rel=2e-5)  # six digits are printed of each
+    if limits is not None:
+        np.testing.assert_allclose((low, high), limits, atol=1e-6)
+
+
+def test_a_distribution_where_there_is_none_is_refused():
+    y, scores = paired_data(25, 40)
+    with pytest.raises(InputError, match="distribution='normal' belongs to influence values"):
+        pr.compare(y, scores, method="bootstrap", distribution="normal")
+    with pytest.raises(InputError, match="distribution must be one of 't', 'normal'"):
+        pr.compare(y, scores, distribution="z")
 
 
 def test_many_models():

@@ -16,23 +16,27 @@ _NORMAL_DRAWS = 20_000
 
 
 def student_test(
-    difference: float, variance: float, scale: float, level: float, n_positives: float
+    difference: float, variance: float, scale: float, level: float, degrees: float | None
 ) -> tuple[float, float, float]:
-    """Interval and two-sided p-value of a difference, its variance estimated on n positives.
+    """Interval and two-sided p-value of a difference: t with those degrees of freedom, or normal.
 
-    `scale` is the sum of the variances of the two estimates: beside it, the variance of the
-    difference may be nothing but rounding.
+    `degrees` is None for the normal distribution, which takes the variance as known. `scale` is the
+    sum of the variances of the two estimates: beside it, the variance of the difference may be
+    nothing but rounding.
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
     if is_rounding(variance, scale):
         if difference == 0.0:
             return 0.0, 0.0, 1.0
         return -1.0, 1.0, 1.0  # a difference, and nothing to say how sure it is
     error = math.sqrt(variance)
-    degrees = max(n_positives - 1.0, 1.0)
-    half = float(stdtrit(degrees, 0.5 + 0.5 * level)) * error
-    p_value = 2.0 * float(stdtr(degrees, -abs(difference) / error))
+    upper, statistic = 0.5 + 0.5 * level, -abs(difference) / error
+    if degrees is None:
+        half, p_value = float(ndtri(upper)) * error, 2.0 * float(ndtr(statistic))
+    else:
+        half = float(stdtrit(degrees, upper)) * error
+        p_value = 2.0 * float(stdtr(degrees, statistic))
     return max(difference - half, -1.0), min(difference + half, 1.0), p_value
 
 
