@@ -7,6 +7,7 @@ free (NaN scores sort last) are made by the sorting code, which calls back here 
 
 from __future__ import annotations
 
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, NoReturn
 
@@ -20,6 +21,22 @@ Mask = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 _SHOWN_LABELS = 5
+
+
+def require_ranking(ranking: object) -> None:
+    """Raise unless this is a Ranking: every public function that takes one calls this first."""
+    if not isinstance(ranking, _ranking_class()):
+        raise InputError(
+            f"ranking must be a Ranking, got {type(ranking).__name__}: "
+            "pass pr.rank(y_true, y_score)."
+        )
+
+
+@cache
+def _ranking_class() -> type:
+    from .ranking import Ranking  # which imports this module
+
+    return Ranking
 
 
 def as_vector(values: object, name: str) -> Array:

@@ -77,6 +77,7 @@ def aucpr(
     >>> round(pr.aucpr(ranking, estimator="davis_goadrich", recall=(0.5, 1.0)), 6)
     0.297267
     """
+    _validation.require_ranking(ranking)
     _validation.as_choice(estimator, "estimator", ESTIMATORS)
     low, high = _validation.as_range(recall, "recall")
     if not (ranking.n_pos and ranking.n_neg):
@@ -173,6 +174,7 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
     >>> pr.tie_bounds(pr.rank([1, 0, 1, 0], [2, 2, 2, 1]))
     Interval(0.666667, low=0.583333, high=1, 100 %, tie_bounds)
     """
+    _validation.require_ranking(ranking)
     if estimator not in BOUNDED:
         _validation.as_choice(estimator, "estimator", ESTIMATORS)
         raise InputError(
@@ -316,6 +318,7 @@ def aucnpr(
     >>> round(pr.aucnpr(pr.rank([1, 0, 1, 0], [4, 3, 2, 1])), 6)
     0.714286
     """
+    _validation.require_ranking(ranking)
     recall = _validation.as_range(recall, "recall")
     if not (ranking.n_pos and ranking.n_neg):
         _validation.as_choice(estimator, "estimator", ESTIMATORS)
@@ -357,6 +360,7 @@ def auroc(ranking: Ranking, false_positive_rate: tuple[float, float] = (0.0, 1.0
     >>> pr.auroc(ranking), pr.auroc(ranking, false_positive_rate=(0.0, 0.5))
     (0.75, 0.25)
     """
+    _validation.require_ranking(ranking)
     low, high = _validation.as_range(false_positive_rate, "false_positive_rate")
     if not (ranking.n_pos and ranking.n_neg):
         warn_undefined(ranking, "AUROC")
@@ -398,6 +402,7 @@ def auprg(ranking: Ranking) -> float:
     >>> pr.auprg(pr.rank([1, 0, 1, 0], [1, 1, 1, 1]))
     0.0
     """
+    _validation.require_ranking(ranking)
     if not (ranking.n_pos and ranking.n_neg):
         warn_undefined(ranking, "AUPRG")
         return float(ranking.n_pos > 0)

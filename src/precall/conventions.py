@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from . import _validation
 from ._estimators import KERNELS, Steps, make_steps, ratio
 from ._notebook import Rich
 from ._numerics import reciprocal_sum
@@ -141,6 +142,7 @@ def conventions(ranking: Ranking) -> Conventions:
     >>> table["sklearn_average_precision"].value, table["spark_area_under_pr"].value
     (0.5, 0.458333...)
     """
+    _validation.require_ranking(ranking)
     if ranking.coarsened:
         raise InputError(
             "other tools see every score, and this ranking was coarsened: rank all the rows."

@@ -110,6 +110,7 @@ def metric_interval(
     >>> pr.metric_interval(ranking, metric="aucnpr", at_prevalence=0.01).method
     'guarded'
     """
+    _validation.require_ranking(ranking)
     what = Metric(
         name=metric,
         estimator=estimator,

@@ -223,6 +223,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     >>> round(at.f1, 6), round(at.matthews_correlation, 6), at.accuracy
     (0.8, 0.666667, 0.8)
     """
+    _validation.require_ranking(ranking)
     _validation.as_number(threshold, "threshold")
     row = _rows_at_or_above(ranking.threshold, threshold) - 1
     if threshold == -math.inf:
@@ -310,6 +311,7 @@ def f_beta(ranking: Ranking, beta: float = 1, modified: bool = False) -> FloatAr
     >>> pr.f_beta(ranking, modified=True).round(6)
     array([0.666667, 0.5     ])
     """
+    _validation.require_ranking(ranking)
     share = recall_share(beta)
     if not ranking.n_pos or (modified and not ranking.n_neg):
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure")

@@ -196,6 +196,7 @@ def operating_point(
     >>> pr.operating_point(ranking, min_precision=0.8, prevalence=0.05).positives_needed
     1794
     """
+    _validation.require_ranking(ranking)
     target, required = _target(min_precision, min_recall)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     n_candidates = _validation.as_count(n_candidates, "n_candidates", minimum=1)

@@ -225,6 +225,7 @@ def best_threshold(
     >>> pr.best_threshold(ranking, "recall_at_precision", min_precision=0.9).threshold
     5
     """
+    _validation.require_ranking(ranking)
     name = _validation.as_choice(
         "matthews_correlation" if metric == "mcc" else metric, "metric", METRICS
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._validation import as_choice
+from .._validation import as_choice, require_ranking
 from ..exceptions import InputError
 from ..ranking import Ranking
 from . import sensitivity, smooth
@@ -208,13 +208,9 @@ def _release(
     )
 
 
-def check_ranking(ranking: object) -> None:
+def check_ranking(ranking: Ranking) -> None:
     """Refuse what the proofs do not cover, by its type only."""
-    if not isinstance(ranking, Ranking):
-        raise InputError(
-            "ranking must be a Ranking, made by rank(y_true, y_score), got "
-            f"{type(ranking).__name__}."
-        )
+    require_ranking(ranking)
     if ranking.weighted or ranking.positives.dtype.kind not in "iu":
         raise InputError(
             "ranking must be unweighted: with weights one row can move a metric by more than the "

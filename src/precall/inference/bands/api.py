@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from precall._validation import as_choice, as_count
+from precall._validation import as_choice, as_count, require_ranking
 from precall.exceptions import InputError
 from precall.ranking import Ranking
 
@@ -198,6 +198,7 @@ def _band(
     n_points: int,
     options: dict[str, Any],
 ) -> Band:
+    require_ranking(ranking)
     method = as_choice(method, "method", _METHODS)
     make_limits, draws = _METHODS[method]
     _require_known_options(method, make_limits, options)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from precall._validation import as_count, as_fraction
+from precall._validation import as_count, as_fraction, require_ranking
 from precall.ranking import Ranking
 from precall.results import Interval
 
@@ -48,6 +48,7 @@ def curve_interval_at(
     >>> pr.curve_interval_at(ranking, recall=0.5, rng=0)
     Interval(0.77, low=0.6, high=0.9, 95 %, fiducial)
     """
+    require_ranking(ranking)
     point = as_fraction(recall, "recall")
     request = make_request(
         ranking,

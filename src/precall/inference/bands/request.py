@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from precall._validation import as_choice, as_count, as_fraction, as_generator, as_range
+from precall._validation import (
+    as_choice,
+    as_count,
+    as_fraction,
+    as_generator,
+    as_range,
+    require_ranking,
+)
 from precall.curves import hit_curve
 from precall.exceptions import InputError
 from precall.ranking import Ranking
@@ -85,11 +92,7 @@ def make_request(
     rng: np.random.Generator | int | None,
 ) -> Request:
     """Check what the public functions were given."""
-    if not isinstance(ranking, Ranking):
-        raise InputError(
-            f"ranking must be a Ranking, got {type(ranking).__name__}: "
-            "make one with precall.rank(y_true, y_score)."
-        )
+    require_ranking(ranking)
     require_both_classes(ranking)
     low, high = as_range(span, span_name)
     if kind != "roc" and low == 0.0:
