@@ -6,6 +6,8 @@ import math
 import warnings
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from .exceptions import DirectionWarning
 
 if TYPE_CHECKING:
@@ -34,5 +36,8 @@ def warn_if_worse_than_random(ranking: Ranking) -> None:
 
 def concordance(ranking: Ranking) -> float:
     """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
-    misplaced_twice = float(ranking.positives @ (2 * ranking.fp - ranking.tied))
+    # As floats: the number of pairs outgrows int64 from six billion rows on.
+    misplaced_twice = float(
+        ranking.positives.astype(np.float64) @ (2.0 * ranking.fp - ranking.tied)
+    )
     return 1.0 - misplaced_twice / (2.0 * float(ranking.n_pos) * float(ranking.n_neg))

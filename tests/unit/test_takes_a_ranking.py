@@ -9,9 +9,32 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall import privacy
+from precall import ESTIMATORS, privacy
 from precall.display import mpl
 from precall.exceptions import InputError
+from precall.inference.methods import METHODS
+from precall.privacy.rescaled import centred_auroc
+
+BOUNDED = ("average_precision", "davis_goadrich")
+# Estimators whose value hangs on shares alone.
+FREE = ("average_precision", "davis_goadrich", "interpolated_convex")
+BANDED = ("asymptotic", "fiducial", "pointwise", "bootstrap", "clemencon_vayatis")
+BEST = (
+    ("f1", {}),
+    ("f_beta", {"beta": 2}),
+    ("modified_f1", {}),
+    ("mcc", {}),
+    ("balanced_accuracy", {}),
+    ("cost", {"cost_ratio": 3}),
+    ("precision_at_recall", {"min_recall": 0.5}),
+    ("recall_at_precision", {"min_precision": 0.3}),
+)
+AT = (
+    ("aucnpr", {}),
+    ("auprg", {}),
+    ("precision_at_recall", {"recall": 0.5}),
+    ("recall_at_precision", {"precision": 0.3}),
+)
 
 # What the functions need beside the ranking.
 REQUIRED = {
@@ -62,3 +85,160 @@ def test_anything_else_is_answered_with_the_way_out(name, given):
 def test_labels_and_scores_are_answered_too(function):
     with pytest.raises(InputError, match=r"pass pr\.rank\(y_true, y_score\)"):
         function([1, 0, 1], [0.9, 0.8, 0.7])
+
+
+# Counts beyond a trillion rows. Products of two such counts do not fit an int64, and NumPy does
+# not say so; counts that are floats to begin with cannot overflow.
+SCALE = 10**10
+
+
+def scaled(scale, dtype):
+    rng = np.random.default_rng(3)
+    positives, tied, above = rng.integers([[1], [0], [0]], [[9], [5], [9]], size=(3, 12))
+    above[0] = 0  # a positive ranks first, so that a precision can be promised
+    return pr.Ranking(
+        threshold=np.arange(12, 0, -1),
+        positives=positives.astype(dtype) * dtype(scale),
+        tied=tied.astype(dtype) * dtype(scale),
+        above=above.astype(dtype) * dtype(scale),
+        below=dtype(30) * dtype(scale),
+    )
+
+
+def band_of(band):
+    return np.concatenate([band.low, band.y, band.high])
+
+
+def curve_of(curve):
+    return np.concatenate([curve.x, curve.y])
+
+
+def point_of(point):
+    return point.precision_bound, point.recall_bound, point.recall.low, point.precision.high
+
+
+def values_shown(shown):
+    return [row["value"] for row in shown.to_dict().values()]
+
+
+def summary_of(summary):
+    return summary.prevalence, summary.aucpr, summary.floor, summary.aucnpr
+
+
+def effect_of(effect):
+    return *summary_of(effect.original), *summary_of(effect.downsampled)
+
+
+def estimators_drawn(axes):
+    return np.concatenate([patch.get_data().values for patch in axes.patches])
+
+
+FEW = {"rng": 0, "n_resamples": 100}
+# What to ask of each function, how to read numbers off its answer, and whether these depend on
+# shares alone and not on how many rows there are.
+QUESTIONS = {
+    "aucnpr": [({"estimator": e}, float, e != "average_precision") for e in BOUNDED],
+    "aucpr": [({"estimator": e}, float, e in FREE) for e in ESTIMATORS if e != "binormal"],
+    "aucpr_interval": [({"method": m, **FEW}, tuple, False) for m in METHODS["aucpr"]],
+    "auprg": [({}, float, True)],
+    "auroc": [({}, float, True), ({"false_positive_rate": (0.1, 0.4)}, float, True)],
+    "auroc_interval": [({"method": m, **FEW}, tuple, False) for m in METHODS["auroc"]],
+    "best_threshold": [
+        ({"metric": m, **o}, lambda best: (best.value, best.confusion.recall), True)
+        for m, o in BEST
+    ],
+    "confusion": [
+        (
+            {"threshold": 5},
+            lambda c: (c.precision, c.recall, c.f1, c.accuracy, c.matthews_correlation),
+            True,
+        )
+    ],
+    "conventions": [({}, values_shown, False)],
+    "curve_interval_at": [({"recall": 0.5, **FEW}, tuple, False)],
+    "downsample_effect": [
+        ({"ratio": 0.1}, lambda e: (*summary_of(e.original), *summary_of(e.downsampled)), False)
+    ],
+    "f_beta": [({"modified": m}, np.asarray, True) for m in (False, True)],
+    "gain_curve": [({}, lambda curve: curve.x, True)],
+    "hit_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED[1:]],
+    "hit_curve": [({}, curve_of, True)],
+    "lift_curve": [({}, lambda curve: curve.x, True)],
+    "metric_interval": [
+        ({"metric": metric, "method": m, "prevalence": p, **o, **FEW}, tuple, False)
+        for metric, o in AT
+        for m in METHODS[metric]
+        for p in ("fixed", "random")
+    ],
+    "mpl.plot_estimators": [({}, estimators_drawn, False)],
+    "operating_point": [
+        ({"min_precision": 0.3}, point_of, False),
+        ({"min_precision": 0.3, "prevalence": 0.5}, point_of, False),
+        ({"min_recall": 0.5}, point_of, False),
+    ],
+    "pr_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED],
+    "pr_curve": [({}, curve_of, True)],
+    "roc_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED],
+    "roc_curve": [({}, curve_of, True)],
+    "smooth_pr_curve": [({"n_points": 9}, lambda curve: curve.y, False)],
+    "tie_bounds": [({"estimator": e}, tuple, e != "average_precision") for e in BOUNDED],
+    "undo_downsampling": [({"ratio": 0.1}, summary_of, False)],
+}
+
+
+def test_no_function_is_missing_from_the_questions():
+    private = {name for name in FUNCTIONS if name.startswith("privacy.")}
+    assert set(QUESTIONS) == set(FUNCTIONS) - private
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "read", "scale_free"),
+    [(name, *question) for name, questions in QUESTIONS.items() for question in questions],
+    ids=lambda value: (
+        value
+        if isinstance(value, str)
+        else "-".join(map(str, value))
+        if isinstance(value, dict)
+        else ""
+    ),
+)
+def test_a_trillion_rows(name, options, read, scale_free):
+    many, floats, few = scaled(SCALE, np.int64), scaled(SCALE, np.float64), scaled(1, np.int64)
+    assert many.n_pos + many.n_neg > 10**12
+    values, expected = (
+        np.ravel(read(FUNCTIONS[name](ranking, **options))) for ranking in (many, floats)
+    )
+    # Sums of a dozen floats in the same order, but for what BLAS makes of them.
+    np.testing.assert_allclose(values, expected, rtol=1e-9)
+    assert (values >= 0).all()
+    assert (values <= 1).all()
+    if scale_free:
+        small = np.ravel(read(FUNCTIONS[name](few, **options)))
+        np.testing.assert_allclose(values, small, rtol=1e-9, atol=1e-12)
+
+
+def test_a_trillion_rows_too_many():
+    many = scaled(SCALE, np.int64)
+    for name in ("privacy.auroc", "privacy.average_precision"):
+        with pytest.raises(InputError, match="at most"):
+            FUNCTIONS[name](many, **options_of(name))
+    for band in (pr.pr_band, pr.roc_band, pr.hit_band):
+        with pytest.raises(InputError, match="use method='fiducial'"):
+            band(many, method="exact")
+    parts = [many, many]
+    assert pr.aggregate(parts, "auroc").estimate == pytest.approx(pr.auroc(scaled(1, np.int64)))
+    coarse, expected = many.coarsen(5), scaled(1, np.int64).coarsen(5)
+    np.testing.assert_array_equal(coarse.threshold, expected.threshold)
+    assert pr.auroc(many.at_prevalence(0.01)) == pytest.approx(pr.auroc(many), rel=1e-9)
+
+
+def test_a_private_auroc_of_as_many_rows_as_are_allowed_fits():
+    half = 2**30
+    ranking = pr.Ranking(
+        threshold=[1.0],
+        positives=np.array([half]),
+        tied=np.array([0]),
+        above=np.array([half]),
+        below=np.int64(0),
+    )
+    assert centred_auroc(ranking) == -0.5

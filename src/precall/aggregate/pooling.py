@@ -181,7 +181,8 @@ def comparability(
     """
     ranking = pooled.ranking
     misplaced = ranking.positives @ (ranking.fp - 0.5 * ranking.tied)
-    pairs, own_pairs = float(ranking.n_pos) * float(ranking.n_neg), float(np.sum(n_pos * n_neg))
+    pairs = float(ranking.n_pos) * float(ranking.n_neg)
+    own_pairs = float(np.sum(n_pos.astype(np.float64) * n_neg))
     own = float(np.sum(concordant))
     others = pairs - own_pairs
     tests = [kruskal_wallis(table) for table in (pooled.positive_rows, pooled.negative_rows)]

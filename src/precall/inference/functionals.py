@@ -226,9 +226,10 @@ class Functional:
 
 
 def totals(cells: Cells) -> tuple[Any, Any]:
-    """Total weight of positives and of negatives."""
+    """Total weight of positives and of negatives, as floats: their products outgrow int64."""
     negatives = np.sum(cells.tied, axis=-1) + np.sum(cells.above, axis=-1) + cells.below
-    return np.sum(cells.positives, axis=-1), negatives
+    positives = np.sum(cells.positives, axis=-1)
+    return np.asarray(positives, dtype=np.float64), np.asarray(negatives, dtype=np.float64)
 
 
 def mean_precision(cells: Cells) -> Any:

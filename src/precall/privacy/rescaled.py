@@ -155,6 +155,7 @@ def centred_auroc(ranking: Ranking) -> float:
     pairs = int(ranking.n_pos) * int(ranking.n_neg)
     if pairs == 0:
         return 0.0
+    # At most n_rows**2 / 2, which fits an int64 for as many rows as row_count allows.
     misplaced_twice = int(ranking.positives @ (2 * ranking.fp - ranking.tied))
     return (pairs - misplaced_twice) / (2 * pairs)
 

@@ -28,11 +28,19 @@ _PREVALENCE_SHARE = 0.2
 _MARGIN = 5.0
 # Recalls at which limits are made before they are read off at shares of rows selected.
 _HIT_POINTS = 1001
+# Rows of a class beyond which the joint law would fill gigabytes.
+_MOST_ROWS = 2**28
 
 
 def exact_limits(request: Request) -> Limits:
     """Joint Beta limits of both classes' order statistics, mapped to the curve."""
     _require_equal_weights(request.ranking)
+    rows = max(request.path.size, int(request.path.total))
+    if rows > _MOST_ROWS:
+        raise InputError(
+            f"method='exact' needs memory in proportion to the rows of a class and is made for at "
+            f"most {_MOST_ROWS} of them, got {rows}: use method='fiducial'."
+        )
     known = request.fixed or request.kind == "roc"
     share = 0.0 if known else _PREVALENCE_SHARE
     # Three independent events: each class's limits hold given the class sizes, whatever these are.

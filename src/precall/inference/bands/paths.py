@@ -103,7 +103,7 @@ class Path:
 
     def _smooth(self, row: npt.NDArray[np.int64]) -> FloatArray:
         last = self.size + 1
-        spread = np.floor(np.sqrt(row * (last - row) / last))
+        spread = np.floor(np.sqrt(row.astype(np.float64) * (last - row) / last))
         half = np.minimum(np.minimum(spread, row), last - row)
         upper, lower = row + half, row - half - 1.0
         # Row n + 1 is beyond the table and counts `total`; rows 0 and -1 count nothing.
