@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 import precall as pr
@@ -11,6 +13,8 @@ from precall.cli.study import studies
 from precall.evaluation import wording
 from precall.inference.compare import compare
 from precall.points.operating import operating_point
+
+from .conftest import write_csv
 
 COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
 
@@ -101,6 +105,41 @@ def test_private_tells_nothing_but_the_release(run, csv_file, rows):
     assert all(0 <= value["low"] <= value["high"] <= 1 for value in found["released"])
     text = run(*options).out
     assert str(int(rows["y"].sum())) not in text.replace(".", " ").replace("(", " ").split()
+
+
+def test_a_private_curve_says_what_its_ranges_cover_and_which_scores_it_takes(run, csv_file):
+    options = ("private", csv_file, "--label", "y", "--score", "a", "--epsilon", "5", "--curve")
+    result = run(*options)
+    assert result.status == 0, result.err
+    text = " ".join(result.out.split())
+    assert "(95 %" not in text
+    assert "leaves out the sampling of the rows and the error of counting scores in" in text
+    assert "not an interval of the true area" in text
+    assert "The bins run from 0 to 1; a score outside counts in the first or the last" in text
+    assert "--range LOW HIGH" in text
+    found = run(*options, "--json").json()
+    assert "noise only" in found["released"][0]["covers"]
+    assert found["range"] == [0.0, 1.0]
+    moved = run(*options, "--range", "-4", "4", "--json").json()
+    assert moved["range"] == [-4.0, 4.0]
+    widths = [b - a for a, b in pairwise(moved["curve"]["edges"])]
+    assert widths == pytest.approx([widths[0]] * len(widths))
+
+
+def test_a_private_curve_says_the_same_whether_or_not_scores_lie_outside(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = (np.arange(4000) % 2).astype(int)
+    inside = np.clip(0.4 + 0.2 * y + rng.normal(scale=0.15, size=4000), 0.01, 0.99)
+    said = []
+    for name, scores in (("inside", inside), ("outside", np.where(inside > 0.9, 7.0, inside))):
+        path = tmp_path / f"{name}.csv"
+        write_csv(path, {"y": y, "s": scores})
+        options = ("--label", "y", "--score", "s", "--epsilon", "5", "--curve")
+        result = run("private", path, *options)
+        assert result.status == 0
+        assert result.err == ""
+        said.append(result.out[result.out.index("Epsilon 5") :])
+    assert said[0] == said[1]
 
 
 def test_study_runs_into_a_folder(run, tmp_path):

@@ -42,6 +42,22 @@ def test_a_file_that_is_not_there(run, tmp_path, monkeypatch, command):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--curve", "--metric", "auroc"), ("--metric", "leave --metric or --curve out")),
+        (("--curve", "--delta", "0.1"), ("--delta", "leave --delta or --curve out")),
+        (("--curve", "--mechanism", "rescaled"), ("leave --mechanism or --curve out",)),
+        (("--range", "0", "1"), ("--range is for --curve",)),
+        (("--curve", "--range", "1", "0"), ("--range must be", "got 1 0")),
+        (("--curve", "--range", "0", "inf"), ("--range must be two finite numbers",)),
+    ],
+)
+def test_a_private_release_refuses_options_that_it_would_ignore(run, csv_file, options, words):
+    result = run("private", csv_file, "--label", "y", "--score", "a", "--epsilon", "1", *options)
+    refused(result, *words)
+
+
 def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
     refused(run("evaluate", csv_file, "--label", "y", "--score", "aa"), "'aa'", "scores.csv")
     refused(run("evaluate", csv_file, "--label", "yy", "--score", "a"), "Did you mean 'y'?")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import click
+import numpy as np
 
 from .._version import __version__
 from ..engines.files import Columns, Roles
@@ -16,6 +18,9 @@ from .options import file_argument, json_option, read
 from .terminal import console, grid, sentences, write_json
 
 _METRICS = ("average_precision", "auroc")
+# Options that a curve has no use for, with the names of their parameters.
+_OF_METRICS = {"--metric": "metrics", "--delta": "delta", "--mechanism": "mechanism"}
+_COVERS = "the noise only: neither the sampling of the rows nor the counting of scores in bins"
 _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -38,7 +43,12 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     required=True,
     help="What may be spent in all; there is no default, because there is no right one.",
 )
-@click.option("--delta", type=click.FloatRange(0.0, 1.0, max_open=True), default=0.0)
+@click.option(
+    "--delta",
+    type=click.FloatRange(0.0, 1.0, max_open=True),
+    default=0.0,
+    help="For a --mechanism that needs it.",
+)
 @click.option(
     "--metric",
     "metrics",
@@ -49,9 +59,19 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     help="What to release; several share epsilon evenly.",
 )
 @click.option("--mechanism", default="rescaled", show_default=True, help="How noise is added.")
-@click.option("--curve", is_flag=True, help="Release the whole curve, for scores from 0 to 1.")
+@click.option("--curve", is_flag=True, help="Release the whole curve instead of metrics.")
+@click.option(
+    "--range",
+    "limits",
+    type=float,
+    nargs=2,
+    metavar="LOW HIGH",
+    help="With --curve: public range of the scores, 0 1 if not given; not one read off the data.",
+)
 @json_option
+@click.pass_context
 def command(
+    context: click.Context,
     file: str,
     label: str,
     score: str,
@@ -61,6 +81,7 @@ def command(
     metrics: tuple[str, ...],
     mechanism: str,
     curve: bool,
+    limits: tuple[float, float] | None,
     as_json: bool,
 ) -> None:
     """Release a metric or a curve of FILE with differential privacy.
@@ -68,15 +89,40 @@ def command(
     Only what is printed here may be published: the number of rows is taken as public, everything
     else about the rows is not shown. Every run spends its epsilon anew.
     """
+    _require_belonging(context, curve, limits)
     columns = read(file, Roles(label=label, scores=(score,), pos_label=pos_label))
     if curve:
-        released = _curve(columns, score, epsilon)
+        released = _curve(columns, score, epsilon, limits)
     else:
         released = _metrics(columns, score, metrics, epsilon, delta, mechanism)
     if as_json:
         write_json({"precall": __version__, **released})
     else:
         show(released)
+
+
+def _require_belonging(
+    context: click.Context, curve: bool, limits: tuple[float, float] | None
+) -> None:
+    """Refuse options that the release asked for would ignore, before anything is read."""
+    given = [
+        option
+        for option, name in _OF_METRICS.items()
+        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    ]
+    if curve and given:
+        raise InputError(
+            f"{given[0]} is for metrics and changes nothing in a curve, which is released whole, "
+            f"with Laplace noise: leave {given[0]} or --curve out."
+        )
+    if limits is None:
+        return
+    if not curve:
+        raise InputError("--range is for --curve: add --curve or leave --range out.")
+    if not (math.isfinite(limits[1] - limits[0]) and limits[0] < limits[1]):
+        raise InputError(
+            f"--range must be two finite numbers, the lower first, got {limits[0]:g} {limits[1]:g}."
+        )
 
 
 def _ranking(columns: Columns, score: str) -> Ranking:
@@ -125,12 +171,16 @@ def _metrics(
     return {"epsilon": epsilon, "delta": delta, "rows": columns.n_rows, "released": values}
 
 
-def _curve(columns: Columns, score: str, epsilon: float) -> dict[str, Any]:
+def _curve(
+    columns: Columns, score: str, epsilon: float, limits: tuple[float, float] | None
+) -> dict[str, Any]:
     from .. import privacy
 
     budget = privacy.Budget(epsilon=epsilon)
+    # Edges hang on public numbers only; without a range they are those of probabilities.
+    edges = limits and np.linspace(*limits, privacy.bin_count(columns.n_rows, epsilon) + 1)
     curve = privacy.pr_curve(
-        columns.positive, columns.scores[score], epsilon=epsilon, budget=budget
+        columns.positive, columns.scores[score], epsilon=epsilon, budget=budget, edges=edges
     )
     area, band = curve.area_interval(), curve.band(at=_RECALLS)
     points = [
@@ -143,6 +193,7 @@ def _curve(columns: Columns, score: str, epsilon: float) -> dict[str, Any]:
         "low": area.low,
         "high": area.high,
         "confidence_level": area.confidence_level,
+        "covers": _COVERS,
         "epsilon": epsilon,
         "delta": 0.0,
         "mechanism": curve.mechanism,
@@ -152,6 +203,8 @@ def _curve(columns: Columns, score: str, epsilon: float) -> dict[str, Any]:
         "delta": 0.0,
         "rows": columns.n_rows,
         "released": [released],
+        "range": [float(curve.edges[0]), float(curve.edges[-1])],
+        "scores_outside_the_range": "count in the first or the last bin",
         "points": points,
         "curve": curve.to_dict(),
     }
@@ -169,25 +222,41 @@ def show(released: dict[str, Any]) -> None:
             else wording.interval(value["value"], low, high)
         )
         rows.append([value["metric"].replace("_", " "), told, f"{value['epsilon']:.4g}"])
+    whole = "points" in released
+    # Without the binning error a level would be read as that of an interval.
+    meaning = "range of the noise" if whole else "95 %, noise only"
     grid(
         output,
-        [("released", "left"), ("value (95 %, noise only)", "right"), ("epsilon", "right")],
+        [("released", "left"), (f"value ({meaning})", "right"), ("epsilon", "right")],
         rows,
     )
     output.print()
-    if "points" in released:
-        columns = [("recall", "right"), ("precision (95 %, noise only)", "right")]
+    if whole:
+        columns = [("recall", "right"), (f"precision ({meaning})", "right")]
         points = [
             [f"{p['recall']:g}", wording.interval(p["precision"], p["low"], p["high"])]
             for p in released["points"]
         ]
         grid(output, columns, points)
         output.print()
-    told = (
-        f"Epsilon {released['epsilon']:g} was spent on {released['rows']:,} rows. The interval "
-        "speaks of the noise, not of the sampling of the rows."
+    told = f"Epsilon {released['epsilon']:g} was spent on {released['rows']:,} rows."
+    if not whole:
+        sentences(
+            output,
+            [f"{told} The interval speaks of the noise, not of the sampling of the rows."],
+        )
+        return
+    low, high = released["range"]
+    bins = len(released["curve"]["edges"]) - 1
+    covered = (
+        "Each range shows where 95 % of the noise would put the number. It leaves out the sampling "
+        f"of the rows and the error of counting scores in {bins} bins, so it is not an interval of "
+        "the true area or precision."
     )
-    sentences(
-        output,
-        [told],
+    # Said of every file: whether scores do lie outside would tell of the private rows.
+    assumed = (
+        f"The bins run from {low:g} to {high:g}; a score outside counts in the first or the last "
+        "of them. For scores on another scale state a public range with --range LOW HIGH, not one "
+        "read off the data."
     )
+    sentences(output, [told, covered, assumed])
