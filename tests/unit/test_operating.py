@@ -13,6 +13,7 @@ from precall.points.certificates import (
     binomial_tail,
     first_rank,
     passing_run,
+    sequences,
     share_limits,
     smallest_rank,
     uniform_share,
@@ -133,6 +134,19 @@ class TestPrecision:
         assert point.threshold == naive_points.certified_threshold(y, s, 0.8, 0.05, rank) == 0.5
         weighted = operating_point(pr.rank(y, s, sample_weight=[2.0] * 100), min_precision=0.8)
         assert weighted.threshold == 0.5
+        unequal = pr.rank(y, s, sample_weight=np.linspace(0.9, 1.1, 100))
+        with pytest.warns(ReliabilityWarning, match="approximate"):
+            assert operating_point(unequal, min_precision=0.8).threshold == 0.5
+
+    def test_a_tied_top_between_the_two_starts_is_found_by_the_early_one(self):
+        (main, _), (early, _) = sequences(0.8, 0.05, 5000)
+        size = (main + early) // 2
+        assert early < size < main
+        # Below the tie every other row is positive: after a few of them nothing passes.
+        y = np.concatenate([np.ones(size), np.arange(5000 - size) % 2])
+        s = np.concatenate([np.full(size, 9000), np.arange(5000 - size, 0, -1)])
+        point = operating_point(pr.rank(y, s), min_precision=0.8)
+        assert size <= point.confusion.tp < main
 
     def test_a_tied_top_that_is_too_small_or_not_the_top_is_not(self):
         rank = first_rank(0.8, 0.05, 100)
