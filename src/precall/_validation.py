@@ -45,9 +45,16 @@ def as_vector(values: object, name: str) -> Array:
     if array.ndim != 1:
         raise InputError(
             f"{name} must be one-dimensional, got shape {array.shape}: "
-            f"pass one column, for example {name}[:, 0] or {name}.ravel()."
+            f"pass {_one_column(array, name)}."
         )
     return array
+
+
+def _one_column(array: Array, name: str) -> str:
+    """The way out of a table; of two columns of probabilities the second is the positive class."""
+    if array.ndim == 2 and min(array.shape) > 1:
+        return f"one column, for example {name}[:, 1], the second class in predict_proba"
+    return f"{name}.ravel()"
 
 
 def _as_array(values: object, name: str) -> Array:
@@ -136,7 +143,7 @@ def _reject_pos_label(labels: Array, pos_label: object, name: str) -> NoReturn:
     shown = ", ".join(repr(v) for v in _distinct(labels)[:_SHOWN_LABELS])
     raise InputError(
         f"pos_label={pos_label!r} does not fit the labels of {name} ({shown}): "
-        "pass the label of the positive class as pos_label."
+        f"pass the label of the positive class{_for_example(labels)}."
     )
 
 
@@ -157,14 +164,24 @@ def _reject_labels(labels: Array, pos_label: object, name: str, textual: bool) -
     if textual and not isinstance(pos_label, (str, bytes)):
         raise InputError(
             f"{name} holds strings ({shown}) and pos_label is {pos_label!r}: "
-            f"pass the label of the positive class, for example pos_label={distinct[-1]!r}."
+            f"pass the label of the positive class{_for_example(labels)}."
         )
     if pos_label not in distinct:
         _reject_pos_label(labels, pos_label, name)
     raise InputError(
         f"{name} must have the labels {{0, 1}}, {{-1, 1}} or {{False, True}}, got {shown}: "
-        "pass pos_label= for other labels, or a boolean array."
+        f"pass the label of the positive class{_for_example(labels)}, or a boolean array."
     )
+
+
+def _for_example(labels: Array) -> str:
+    """The rarer of two labels, which is the positive one more often than not."""
+    values = labels.tolist()
+    distinct = _distinct(labels)
+    if len(distinct) != 2:
+        return " as pos_label"
+    rarer = min(distinct, key=lambda label: sum(value == label for value in values))
+    return f", for example pos_label={rarer!r}"
 
 
 def _distinct(labels: Array) -> list[Any]:
