@@ -54,6 +54,11 @@ def paths(source: str) -> list[str]:
         found = [source]
     else:
         found = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - absolute patterns
+    if not found and path.is_dir():
+        raise InputError(
+            f"{told(source)} is a folder without a file of data: name a file, or a folder that "
+            "holds some (names that begin with . or _ do not count)."
+        )
     if not found or not Path(found[0]).exists():
         raise InputError(f"{told(source)} is not there: check the path.")
     return found
