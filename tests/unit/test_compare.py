@@ -170,7 +170,7 @@ def test_equal_models_are_equal(method):
 
 
 def test_a_difference_without_variance_is_not_significant():
-    with pytest.warns(ReliabilityWarning, match="only 1 independent positives"):
+    with pytest.warns(ReliabilityWarning, match="only 1 independent positive:"):
         result = pr.compare([1, 0], {"a": [2, 1], "b": [1, 2]})
     assert result.p_values["a", "b"] == 1.0
     assert tuple(result.intervals["a", "b"]) == (-1.0, 1.0)
@@ -180,6 +180,23 @@ def test_few_positives_warn():
     y, scores = paired_data(19, 100)
     with pytest.warns(ReliabilityWarning, match="fewer than 20"):
         pr.compare(y, scores)
+
+
+@pytest.mark.parametrize(
+    ("method", "said", "not_said"),
+    [
+        ("influence", "first-order approximation is rough", "permutation"),
+        ("bootstrap", "the draws see too little", "first-order"),
+        ("permutation", "the p-values need no approximation", "first-order"),
+    ],
+)
+def test_the_warning_says_what_is_true_of_the_method(method, said, not_said):
+    y, scores = paired_data(19, 100)
+    with pytest.warns(ReliabilityWarning) as caught:
+        pr.compare(y, scores, method=method, n_resamples=100, rng=0)
+    message = str(caught[0].message)
+    assert said in message
+    assert not_said not in message
 
 
 def test_permutation_lists_all_swaps_of_small_data():

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .. import _validation
 from .._notebook import Rich
 from .._rounding import TOLERANCE, first_highest, settled
+from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
 from ..results import Interval
@@ -232,7 +233,7 @@ def compare(
     labelled = {f"scores[{name!r}]": values for name, values in scores.items()}
     rows, columns = check_rows(y_true, sample_weight, clusters, pos_label, labelled)
     models = _Models.rank(what, rows, columns)
-    _warn_if_few(models.sizes[0])
+    _warn_if_few(models.sizes[0], method)
     generator = _validation.as_generator(rng)
     estimates = models.estimates
     apart = _apart(estimates[:, np.newaxis], estimates)
@@ -308,11 +309,21 @@ def _require_models(scores: object) -> Mapping[str, object]:
     )
 
 
-def _warn_if_few(n_positives: float) -> None:
+# What few positives do to each method.
+_WITH_FEW = {
+    "influence": "the first-order approximation is rough, so read intervals and p-values as a hint",
+    "bootstrap": "the draws see too little of what other rows would bring, so read intervals and "
+    "p-values as a hint",
+    "permutation": "the intervals, which are not from the permutations, are rough; the p-values "
+    "need no approximation, but only large differences can be shown",
+}
+
+
+def _warn_if_few(n_positives: float, method: str) -> None:
     if n_positives < _FEW_POSITIVES:
+        few = plural(n_positives, "independent positive", shown=f"{n_positives:.3g}")
         warnings.warn(
-            f"only {n_positives:.3g} independent positives: with fewer than {_FEW_POSITIVES} the "
-            "first-order approximation is rough, so read the p-values as a hint.",
+            f"only {few}: with fewer than {_FEW_POSITIVES} {_WITH_FEW[method]}.",
             ReliabilityWarning,
             stacklevel=3,
         )
