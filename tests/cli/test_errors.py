@@ -58,6 +58,12 @@ def test_a_private_release_refuses_options_that_it_would_ignore(run, csv_file, o
     refused(result, *words)
 
 
+def test_a_folder_without_data_is_there_but_empty(run, tmp_path):
+    (tmp_path / "_SUCCESS").touch()
+    message = refused(run("evaluate", tmp_path, "--label", "y", "--score", "a"), "is a folder")
+    assert "not there" not in message
+
+
 def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
     refused(run("evaluate", csv_file, "--label", "y", "--score", "aa"), "'aa'", "scores.csv")
     refused(run("evaluate", csv_file, "--label", "yy", "--score", "a"), "Did you mean 'y'?")
@@ -68,11 +74,12 @@ def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
     [
         ({"y": [0, 1, 2], "s": [1, 2, 3]}, (), ("label column 'y'", "two")),
         ({"y": ["no", "yes", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
+        ({"y": ["yes", "no", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
         ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, ("--pos-label", "a"), ("3 different labels",)),
         ({"y": [0, 1, 0], "s": [1, 2, 3]}, ("--pos-label", "x"), ("'x'", "--pos-label")),
         ({"y": ["n", "p", "n"], "s": [1, 2, 3]}, ("--pos-label", "q"), ("no label 'q'",)),
-        ({"y": [0, 1, 0], "s": [1, "", 3]}, (), ("'s'", "1 missing", "data row 2", "drop or fill")),
-        ({"y": [0, "", 1], "s": [1, 2, 3]}, (), ("'y'", "1 missing", "data row 2")),
+        ({"y": [0, 1, 0], "s": [1, "", 3]}, (), ("1 missing value,", "data row 2", "fill")),
+        ({"y": [0, "", 1], "s": [1, 2, 3]}, (), ("'y'", "1 missing value,", "data row 2")),
         ({"y": [0, 1, 0], "s": ["a", "b", "c"]}, (), ("'s'", "text such as 'a'")),
         ({"y": [0, 1, 0], "s": [1, 2, 3], "w": [1, -1, 1]}, ("--weight", "w"), ("'w'", "negative")),
         ({"y": [0, 1, 0], "s": [1, 2, 3], "w": [0, 0, 0]}, ("--weight", "w"), ("'w'", "zero")),

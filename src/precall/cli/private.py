@@ -239,7 +239,8 @@ def show(released: dict[str, Any]) -> None:
         ]
         grid(output, columns, points)
         output.print()
-    told = f"Epsilon {released['epsilon']:g} was spent on {released['rows']:,} rows."
+    rows = wording.plural(released["rows"], "row")
+    told = f"Epsilon {released['epsilon']:g} was spent on {rows}."
     if not whole:
         sentences(
             output,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._optional import require
+from .._words import plural
 from ..exceptions import InputError
 from ._tables import (
     check_columns,
@@ -230,8 +231,8 @@ def _reject_nulls(column: Any, name: str) -> None:
     if column.null_count:
         missing = column.is_null().to_numpy(zero_copy_only=False)
         raise InputError(
-            f"column {told(name)} has {column.null_count} missing values, the first in data row "
-            f"{int(np.argmax(missing)) + 1}: drop or fill those rows first."
+            f"column {told(name)} has {plural(column.null_count, 'missing value')}, the first in "
+            f"data row {int(np.argmax(missing)) + 1}: drop or fill those rows first."
         )
 
 
@@ -294,6 +295,12 @@ def _numeric_label(pos_label: Any, name: str) -> Any:
     return int(value) if value.is_integer() else value
 
 
+def _rarer(encoded: Any, words: list[str]) -> str:
+    """The label that fewer rows have, which is the positive one more often than not."""
+    rows = np.bincount(encoded.indices.to_numpy(zero_copy_only=False), minlength=len(words))
+    return words[int(np.argmin(rows))]
+
+
 def _positive_text(column: Any, roles: Roles) -> Mask:
     """Labels that are words: compared once per distinct word."""
     name = f"label column {told(roles.label)}"
@@ -308,7 +315,7 @@ def _positive_text(column: Any, roles: Roles) -> Mask:
     if roles.pos_label is None:
         raise InputError(
             f"{name} holds words ({shown}): say which one is positive, for example "
-            f"--pos-label {told(words[-1])}."
+            f"--pos-label {told(_rarer(encoded, words))}."
         )
     if str(roles.pos_label) not in words:
         raise InputError(f"{name} has no label {told(roles.pos_label)}; it has {shown}.")
