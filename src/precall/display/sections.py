@@ -193,10 +193,7 @@ def _facts(model: ModelEvaluation) -> dict[str, Any]:
     if model.has_both_classes and ranking.tied_share > 0:
         limits = tie_bounds(ranking)
         if limits.width > 0:
-            decimals = max(wording.decimals_for(limits.width), 3)
-            bounds = (
-                f"{wording.number(limits.low, decimals)} to {wording.number(limits.high, decimals)}"
-            )
+            bounds = wording.bounds(limits.low, limits.high)
     return {
         "title": model.title,
         "thresholds": len(ranking),
@@ -250,10 +247,16 @@ def _simulated(evaluation: Evaluation) -> list[str]:
         if near:
             low, high = (wording.percent(share, 0) for share in (near.lowest, near.highest))
             span = low if low == high else f"{low.removesuffix(' %')} to {high}"
+            size = wording.plural(near.n_pos, "positive")
+            place = f"prevalence {wording.percent(near.prevalence)}"
+            if near.like(n_pos):
+                where = f"In simulations of about this size ({size}, {place})"
+            else:
+                here = wording.plural(round(n_pos), "positive")
+                where = f"In the largest simulations ({size}, {place}; here {here})"
             told.append(
-                f"In simulations of about this size ({near.n_pos:g} positives, prevalence "
-                f"{wording.percent(near.prevalence)}) {held} in {span} of the data sets, over "
-                f"{near.models} score models; it promises {wording.percent(coverage.LEVEL)}."
+                f"{where} {held} in {span} of the data sets, over {near.models} score models; it "
+                f"promises {wording.percent(coverage.LEVEL)}."
             )
     return told
 

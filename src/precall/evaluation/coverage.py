@@ -48,17 +48,27 @@ class Coverage:
     lowest: float
     highest: float
 
+    def like(self, n_pos: float) -> bool:
+        """Whether so many positives are about as many as were simulated."""
+        return abs(_positives_apart(n_pos, self.n_pos)) <= 1
+
+
+def _positives_apart(n_pos: float, simulated: float) -> float:
+    """Distance between two numbers of positives; within 1 they are alike."""
+    return math.log(n_pos / simulated) / math.log(_NEAR_POSITIVES)
+
 
 def nearest(kind: str, method: str, n_pos: float, prevalence: float) -> Coverage | None:
     """Return the simulated size that is most like this one, or None if none is near.
 
-    More positives than were ever simulated count as the largest simulated number.
+    For more positives than were ever simulated that is the largest simulated number, which is then
+    not :meth:`Coverage.like` it: whoever quotes it has to say so.
     """
     best, smallest = None, math.inf
     table = [row for row in read() if (row.kind, row.method) == (kind, method)]
     largest = max((row.n_pos for row in table), default=0.0)
     for row in table:
-        size = math.log(min(n_pos, largest) / row.n_pos) / math.log(_NEAR_POSITIVES)
+        size = _positives_apart(min(n_pos, largest), row.n_pos)
         share = math.log(prevalence / row.prevalence) / math.log(_NEAR_PREVALENCE)
         if max(abs(size), abs(share)) <= 1 and size**2 + share**2 < smallest:
             best, smallest = row, size**2 + share**2

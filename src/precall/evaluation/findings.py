@@ -155,10 +155,9 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     interval = model.measures["aucpr"].interval
     width = interval.width if interval else 1.0
     if bounds.width > 0.1 * width:
-        decimals = wording.decimals_for(bounds.width)
         yield _note(
             f"{told}: by the order inside ties AUCPR could be "
-            f"{wording.number(bounds.low, decimals)} to {wording.number(bounds.high, decimals)}. "
+            f"{wording.bounds(bounds.low, bounds.high)}. "
             "Tools that break ties in the order of the file print any of these."
         )
     elif len(ranking) < _FEW_THRESHOLDS:

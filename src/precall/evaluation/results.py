@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._estimators import ESTIMATORS
+from .._words import plural
 from ..areas import aucpr
 from ..conventions import Conventions, conventions
 from ..curves import Curve, pr_curve
@@ -333,7 +334,8 @@ class Evaluation:
     def __repr__(self) -> str:
         """Return one line."""
         told = ", ".join(f"{model.title}={model.measures['aucpr'].text}" for model in self.models)
-        return f"Evaluation({self.n_rows} rows, {self.n_positive_rows} positive, AUCPR: {told})"
+        rows = plural(self.n_rows, "row", shown=str(self.n_rows))
+        return f"Evaluation({rows}, {self.n_positive_rows} positive, AUCPR: {told})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""

@@ -5,8 +5,14 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections.abc import Iterable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from .. import _words
 
 _DASH = "\N{EN DASH}"
+_MINUS = "\N{MINUS SIGN}"
+# What is this close to 1, or a difference this close to 0, differs by rounding errors only.
+_ROUNDING = 1e-12
 _LONGEST_NAME = 40
 # Control, format, surrogate, private and unassigned characters, line and paragraph ends.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
@@ -36,26 +42,74 @@ def decimals_for(uncertainty: float) -> int:
     return min(max(digits - 1 - exponent, 0), 12)
 
 
-def number(value: float | None, decimals: int = 3) -> str:
-    """Return a number with fixed decimals; small ones with two significant digits instead of 0.
+def fixed(value: float, decimals: int, *, whole: float = 1.0, signed: bool = False) -> str:
+    """Return a number with fixed decimals, and with more where it would become 0 or `whole`.
+
+    Numbers that are 0 or `whole` (1, or 100 in percent) say so, and no others do. ``report.js``
+    follows the same rule (``wording.js``).
 
     Examples
     --------
-    >>> number(0.41327), number(0.000123), number(0.0), number(None)
-    ('0.413', '0.00012', '0.000', '\N{EN DASH}')
+    >>> fixed(0.41327, 2), fixed(0.998, 2), fixed(1.0, 2), fixed(0.00123, 2), fixed(-0.3, 1)
+    ('0.41', '0.998', '1.00', '0.0012', '\N{MINUS SIGN}0.3')
+    """
+    if abs(value - whole) <= _ROUNDING * whole:
+        value = whole
+    elif value == 0 or (signed and abs(value) <= _ROUNDING * whole):
+        value = 0.0  # not -0.0
+    sign = "+" if signed else ""
+    text = f"{value:{sign}.{decimals}f}"
+    while float(text) == whole != value:
+        decimals += 1
+        text = f"{value:{sign}.{decimals}f}"
+    if float(text) == 0 != value:  # two significant digits
+        tiny = abs(value) < 1e-6
+        text = f"{value:{sign}.1e}" if tiny else f"{value:{sign}.{1 - _exponent(value)}f}"
+    return text.replace("-", _MINUS)
+
+
+def number(value: float | None, decimals: int = 3) -> str:
+    """Return a number as :func:`fixed` does, or a dash where there is none.
+
+    Examples
+    --------
+    >>> number(0.41327), number(0.000123), number(0.0), number(0.9998), number(None)
+    ('0.413', '0.00012', '0.000', '0.9998', '\N{EN DASH}')
     """
     if value is None or math.isnan(value):
         return _DASH
     if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
-    text = f"{value:.{decimals}f}"
-    if value != 0 and float(text) == 0:
-        return f"{value:.2g}" if abs(value) < 1e-6 else f"{value:.{1 - _exponent(value)}f}"
-    return text
+        return _infinity(value)
+    return fixed(value, decimals)
+
+
+def _infinity(value: float) -> str:
+    return "∞" if value > 0 else f"{_MINUS}∞"
 
 
 def _exponent(value: float) -> int:
     return math.floor(math.log10(abs(value)))
+
+
+def bounds(low: float, high: float) -> str:
+    """Return guaranteed bounds, rounded outwards: what is printed is guaranteed too.
+
+    Examples
+    --------
+    >>> bounds(0.35627, 0.96513), bounds(0.41231, 0.41239), bounds(0.0, 0.9997)
+    ('0.356 to 0.966', '0.412310 to 0.412390', '0.000 to 0.9997')
+    """
+    decimals = max(decimals_for(high - low), 3)
+    return f"{_outwards(low, decimals, ROUND_FLOOR)} to {_outwards(high, decimals, ROUND_CEILING)}"
+
+
+def _outwards(value: float, decimals: int, rounding: str) -> str:
+    exact = Decimal(repr(float(value)))
+    rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
+    while rounded in (0, 1) and abs(rounded - exact) > Decimal(_ROUNDING):
+        decimals += 1
+        rounded = exact.quantize(Decimal(1).scaleb(-decimals), rounding)
+    return f"{rounded:f}".replace("-", _MINUS)
 
 
 def interval(
@@ -67,15 +121,20 @@ def interval(
     --------
     >>> interval(0.41327, 0.351, 0.474), interval(0.0612, 0.021, 0.1013, signed=True)
     ('0.41 (0.35\N{EN DASH}0.47)', '+0.06 (+0.02 to +0.10)')
+    >>> interval(0.97, 0.91, 0.998)
+    '0.97 (0.91\N{EN DASH}0.998)'
     """
     decimals = decimals_for(0.5 * scale * (high - low))
-    sign = "+" if signed else ""
-    told = [f"{scale * value:{sign}.{decimals}f}" for value in (estimate, low, high)]
+    told = [
+        fixed(scale * value, decimals, whole=scale, signed=signed)
+        for value in (estimate, low, high)
+    ]
     return f"{told[0]} ({_range(told[1], told[2])})"
 
 
 def _range(low: str, high: str) -> str:
-    return f"{low} to {high}" if low[:1] in "+-" or high[:1] in "+-" else f"{low}{_DASH}{high}"
+    signs = f"+{_MINUS}"
+    return f"{low} to {high}" if low[0] in signs or high[0] in signs else f"{low}{_DASH}{high}"
 
 
 def percent(value: float, decimals: int | None = None) -> str:
@@ -83,15 +142,15 @@ def percent(value: float, decimals: int | None = None) -> str:
 
     Examples
     --------
-    >>> percent(0.0195), percent(0.5), percent(0.000012), percent(0.38, 0)
-    ('1.95 %', '50 %', '0.0012 %', '38 %')
+    >>> percent(0.0195), percent(0.5), percent(0.000012), percent(0.38, 0), percent(0.9997, 0)
+    ('1.95 %', '50 %', '0.0012 %', '38 %', '99.97 %')
     """
-    if decimals is not None:
-        return f"{100 * value:.{decimals}f} %"
     scaled = 100 * value
+    if decimals is not None:
+        return f"{fixed(scaled, decimals, whole=100.0)} %"
     if scaled == 0 or not math.isfinite(scaled):
         return f"{scaled:g} %"
-    rounded = f"{scaled:.{max(2 - _exponent(scaled), 0)}f}"
+    rounded = fixed(scaled, max(2 - _exponent(scaled), 0), whole=100.0)
     return f"{rounded.rstrip('0').rstrip('.') if '.' in rounded else rounded} %"
 
 
@@ -129,7 +188,7 @@ def plural(value: float, one: str, many: str | None = None) -> str:
     >>> plural(1, "row"), plural(3, "class", "classes")
     ('1 row', '3 classes')
     """
-    return f"{count(value)} {one if value == 1 else many or one + 's'}"
+    return _words.plural(value, one, many, shown=count(value))
 
 
 def p_value(value: float) -> str:
@@ -137,12 +196,12 @@ def p_value(value: float) -> str:
 
     Examples
     --------
-    >>> p_value(1e-9), p_value(0.0312), p_value(0.412)
-    ('< 0.001', '0.031', '0.41')
+    >>> p_value(1e-9), p_value(0.0312), p_value(0.412), p_value(0.997)
+    ('< 0.001', '0.031', '0.41', '0.997')
     """
     if value < 0.001:
         return "< 0.001"
-    return f"{value:.3f}" if value < 0.1 else f"{value:.2f}"
+    return fixed(value, 3 if value < 0.1 else 2)
 
 
 def threshold(value: float) -> str:
@@ -154,14 +213,14 @@ def threshold(value: float) -> str:
     ('0.83', '0.123456', '31', '∞')
     """
     if math.isinf(value):
-        return "∞" if value > 0 else "-∞"
+        return _infinity(value)
     if float(value).is_integer() and abs(value) < 1e15:
-        return str(int(value))
+        return str(int(value)).replace("-", _MINUS)
     short = f"{value:.6g}"
     if float(short) > value:
         step = 10.0 ** (_exponent(value) - 5)
         short = f"{(math.floor(value / step)) * step:.6g}"
-    return short
+    return short.replace("-", _MINUS)
 
 
 def clean_name(name: object, longest: int = _LONGEST_NAME) -> str:
