@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._words import plural
 from ..results import Interval
 from .pooling import Comparability
 
@@ -67,13 +66,10 @@ def _sentences(now: Situation) -> Iterator[str]:
 
 
 def _undefined(now: Situation) -> str:
-    one = now.n_undefined == 1
-    left_out, counted = ("it was", "it counts") if one else ("they were", "they count")
-    done = f"{left_out} left out" if now.undefined == "skip" else f"{counted} as 0"
-    have = "has" if one else "have"
+    done = "were left out" if now.undefined == "skip" else "count as 0"
     return (
-        f"{now.n_undefined} of {plural(now.values.size, 'group')} {have} no value of {now.metric}, "
-        f"because a class is empty there: {done}."
+        f"{now.n_undefined} of {now.values.size} groups have no value of {now.metric}, because a "
+        f"class is empty there: they {done}."
     )
 
 
