@@ -158,6 +158,76 @@ def test_the_promise_in_the_answer_is_a_certified_one(good):
     assert any(f"scores of {wording.threshold(p.threshold)} and above" in sentence for p in points)
 
 
+def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good, rng):
+    y, score = good
+    scores = {name: score + rng.normal(size=y.size) for name in "abcd"}
+    evaluation = evaluate(y, scores)
+    best = evaluation.best
+    level = 1 - 0.05 / 4
+    interval = best.measures["precision_at_recall"].interval.at_level(level)
+    told = wording.percent_interval(interval.estimate, interval.low, interval.high)
+    assert (
+        f"precision of {told}; the interval allows for the choice among 4 models"
+        in (evaluation.answer[0])
+    )
+    sentence = evaluation.answer[-1]
+    assert "with 95 % confidence, the choice among 4 models included" in sentence
+    ranking = pr.rank(y, scores[best.name])
+    for point in best.certificates:
+        again = pr.operating_point(ranking, min_precision=point.required, confidence_level=level)
+        assert point.threshold == again.threshold
+    assert any(wording.threshold(p.threshold) in sentence for p in best.certificates)
+    # A difference of two that were chosen among four is left to the table.
+    assert " to +" not in " ".join(evaluation.answer)
+    assert "allows" not in " ".join(evaluate(y, {"a": score}).answer)
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+def test_chance_is_judged_for_all_models_at_once():
+    """One of 8 useless models is above chance by itself more often than one of one."""
+    rng = np.random.default_rng(3)
+    y = np.arange(400) < 100
+    for _ in range(40):
+        evaluation = evaluate_rankings(
+            {name: pr.rank(y, rng.normal(size=y.size)) for name in "abcdefgh"}
+        )
+        area = evaluation.best.measures["aucpr"]
+        jointly = area.interval.at_level(1 - 0.05 / 8).low > area.random
+        if area.interval.low > area.random and not jointly:
+            assert told(evaluation, "good") == ""
+            return
+    pytest.fail("no data set with a best model that is above chance only by itself")
+
+
+@pytest.mark.parametrize("positives", [1, 5, 9])
+def test_under_ten_positives_the_answer_counts_and_says_why(rng, positives):
+    y = np.arange(300) < positives
+    scores = {"a": rng.normal(size=300) + 2 * y, "b": rng.normal(size=300) + 1 * y}
+    for models in ({"a": scores["a"]}, scores):
+        evaluation = evaluate(y, models)
+        text = " ".join(evaluation.to_dict()["answer"])
+        assert "–" not in text  # no interval
+        assert "fewer than 10 positives" in text
+        ranking = evaluation.best.ranking
+        row = int(np.searchsorted(ranking.tp, 0.8 * positives - 1e-9))
+        selected = ranking.tp[row] + ranking.fp[row]
+        noun = "positive" if positives == 1 else "positives"
+        assert f"finds {ranking.tp[row]} of the {positives} {noun} in the {selected} row" in text
+        assert "–" not in "".join(f.text for f in evaluation.findings if "AUCPR of" in f.text)
+    ten = np.arange(300) < 10
+    assert "fewer than 10" not in " ".join(evaluate(ten, {"a": scores["a"]}).answer)
+
+
+def test_positives_that_are_worth_few_are_few(good):
+    y, score = good
+    weights = np.where(y & (np.arange(y.size) > 20), 1e-6, 1.0)
+    text = " ".join(evaluate(y, {"a": score}, sample_weight=weights).answer)
+    assert "worth fewer than 10 equally weighted" in text
+    same = evaluate(y[:100], {"a": score[:100]}, sample_weight=np.full(100, 0.1))
+    assert same.n_positive_rows >= 10
+    assert not same.few_positives
+
+
 @pytest.mark.parametrize("value", [0.1 + 0.2, 1 / 3, 123456.789, 1e-9, 0.9999999])
 def test_a_threshold_is_never_rounded_up(value):
     assert float(wording.threshold(value).replace("−", "-")) <= value

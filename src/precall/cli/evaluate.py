@@ -92,7 +92,8 @@ def show(evaluation: Evaluation, file: str) -> None:
     sentences(output, [f"{source}: {rows}, {positive} positive, prevalence {share}", ""])
     sentences(output, evaluation.answer)
     titles = [model.title for model in evaluation.models]
-    heading(output, f"Measures with {level} intervals")
+    alone = ", each by itself" if len(titles) > 1 else ""
+    heading(output, f"Measures with {level} intervals{alone}")
     measures = [[model.measures[name] for model in evaluation.models] for name in MEASURES]
     measure_blocks(output, titles, measures)
     if evaluation.groups:

@@ -6,7 +6,7 @@ import click
 
 from .._version import __version__
 from ..engines.files import Roles
-from ..evaluation import wording
+from ..evaluation import Settings, wording
 from ..points.operating import OperatingPoint, operating_point
 from .examples import Command
 from .options import (
@@ -58,19 +58,29 @@ def command(
     """
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
     rankings = ranked(Request(file, roles, memory=memory * 2**20))
+    # Whoever picks one of several models by its promise has chosen among as many.
+    settings = Settings(confidence_level=level, candidates=len(rankings))
     points = {}
     for name, ranking in rankings.items():
         points[name] = operating_point(
             ranking,
             min_precision=min_precision,
             min_recall=min_recall,
-            confidence_level=level,
+            confidence_level=settings.choice_level,
             prevalence=prevalence,
         )
     if as_json:
         models = [{"name": name, **point.to_dict()} for name, point in points.items()]
-        write_json({"precall": __version__, "file": file, "models": models})
+        choice = {"confidence_level": level, "candidates": settings.candidates}
+        write_json({"precall": __version__, "file": file, **choice, "models": models})
     else:
+        if settings.candidates > 1:
+            said = (
+                f"Each of the {settings.candidates} models is certified at "
+                f"{wording.percent(settings.choice_level)}, so that what is said of the one you "
+                f"choose holds with {wording.percent(level)} confidence."
+            )
+            sentences(console(), [said])
         for title, point in zip(wording.clean_names(scores, 60), points.values(), strict=True):
             show(title, point)
 

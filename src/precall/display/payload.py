@@ -11,6 +11,7 @@ import numpy.typing as npt
 from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation
+from ..evaluation.certificates import promise
 from ..evaluation.results import plain
 from ..points.matrix import iso_f_contours
 from ..ranking import Ranking
@@ -43,7 +44,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
 
 def _model(model: ModelEvaluation) -> dict[str, Any]:
     model.prepare()
-    ranking = model.ranking
+    ranking, settings = model.ranking, model.settings
     tp, fp = _path(ranking, model.prevalences.prevalence)
     curves = {"roc": roc_curve(ranking), "hit": hit_curve(ranking), "gain": gain_curve(ranking)}
     return {
@@ -65,7 +66,7 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
                 "tp": float(point.confusion.tp),
                 "fp": float(point.confusion.fp),
                 "recall_bound": point.recall_bound,
-                "message": point.message,
+                "message": promise(point, settings.confidence_level, settings.candidates),
             }
             for point in model.certificates
             if point.confusion is not None

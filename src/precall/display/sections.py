@@ -123,6 +123,8 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     """Where the best model's curve is surely higher than each other one, in words."""
     titles = {model.name: model.title for model in evaluation.models}
     best, level = evaluation.best.title, wording.percent(evaluation.settings.confidence_level)
+    models = evaluation.settings.candidates
+    chosen = f" about this pair, which was chosen among {models} models" if models > 2 else ""
     told = []
     for name, band in evaluation.difference_bands.items():
         other, said = titles[name], band.diagnostics
@@ -142,7 +144,7 @@ def _dominance(evaluation: Evaluation) -> list[str]:
             )
         else:
             text = f"{best} and {other} are not told apart at any recall {span}"
-        told.append(f"{text} ({level} for the whole statement).")
+        told.append(f"{text} ({level} for the whole statement{chosen}).")
     return told
 
 
@@ -278,6 +280,8 @@ def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
             methods.append(("Bands", told))
         told = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
         told += "threshold chosen on the same data"
+        if settings.candidates > 1:
+            told += f" and for the best of the {settings.candidates} models"
         if not first.thresholds.exact:
             told += "; both approximate, because rows have weights"
         methods.append(("Thresholds", told))

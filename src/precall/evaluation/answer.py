@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
+import numpy as np
+
 from ..exceptions import InputError
+from ..points.operating import OperatingPoint
 from . import wording
-from .results import Evaluation, ModelEvaluation
+from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
 
 # A promise that finds less than this share of the positives is of little use.
 _USEFUL_RECALL = 0.2
-# With more other models than this, differences are left to the table.
-_FEW = 2
+# A share of a count that is whole may come out a rounding error off.
+_ROUNDING = 1e-9
 
 
 class Verdict(NamedTuple):
@@ -25,11 +29,9 @@ class Verdict(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The verdict as a sentence."""
-        if self.shown:
-            return f"{self.better} is better than {self.worse}: {self.difference} AUCPR."
-        told = f"{self.better} is not shown to be better than {self.worse}"
-        return f"{told}: {self.difference} AUCPR."
+        """The verdict as a sentence, without the difference, whose interval is for one pair."""
+        words = "is" if self.shown else "is not shown to be"
+        return f"{self.better} {words} better than {self.worse}."
 
 
 def judge(evaluation: Evaluation, first: str, second: str) -> Verdict:
@@ -63,8 +65,42 @@ def answer(evaluation: Evaluation) -> tuple[str, ...]:
         told = f"There are no {missing} among the {rows}, so nothing can be said about the ranking."
         return (told,)
     best = evaluation.best
-    sentences = [_precision(best, evaluation), _standing(best, evaluation), _promise(best)]
-    return tuple(sentence for sentence in sentences if sentence)
+    if evaluation.few_positives:
+        sentences = [_counts(best, evaluation), _only_estimates(best, evaluation)]
+    else:
+        sentences = [_precision(best, evaluation), _standing(best, evaluation)]
+    return tuple(sentence for sentence in [*sentences, _promise(best)] if sentence)
+
+
+def _counts(best: ModelEvaluation, evaluation: Evaluation) -> str:
+    """With few positives, what is known is what was counted."""
+    rows = best.ranking.rows or best.ranking.cells
+    tp, fp = np.cumsum(rows.positives), np.cumsum(rows.above + rows.tied)
+    positives = evaluation.n_positive_rows
+    wanted = math.ceil(evaluation.settings.recall * positives - _ROUNDING)
+    row = int(np.searchsorted(tp, wanted))
+    found, selected = wording.count(tp[row]), wording.plural(tp[row] + fp[row], "row")
+    reach = wording.threshold(best.ranking.threshold[row].item())
+    return (
+        f"{best.title} finds {found} of the {wording.plural(positives, 'positive')} in the "
+        f"{selected} with scores of {reach} and above."
+    )
+
+
+def _only_estimates(best: ModelEvaluation, evaluation: Evaluation) -> str:
+    """Say why there is no interval, and what stands without one."""
+    few = f"fewer than {FEWEST_POSITIVES} positives"
+    if evaluation.n_positive_rows >= FEWEST_POSITIVES:
+        few = f"positives worth fewer than {FEWEST_POSITIVES} equally weighted ones"
+    why = f"With {few}, an interval would hold the truth too rarely to be quoted"
+    if evaluation.settings.candidates > 1:
+        return f"{why}, and which of the models is better is left open."
+    area = best.measures["aucpr"]
+    return (
+        f"{why}; here its AUCPR is {wording.number(area.estimate, 2)}, where the worst order of "
+        f"the same rows has {wording.number(area.floor, 2)} and a random one "
+        f"{wording.number(area.random, 2)}."
+    )
 
 
 def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
@@ -72,56 +108,60 @@ def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
     recall = wording.percent(evaluation.settings.recall)
     if measure.interval is None:
         return ""
-    told = wording.percent_interval(
-        measure.interval.estimate, measure.interval.low, measure.interval.high
-    )
-    return f"{best.title} finds {recall} of the positives at a precision of {told}."
+    interval = measure.interval.at_level(evaluation.settings.choice_level)
+    told = wording.percent_interval(interval.estimate, interval.low, interval.high)
+    models = evaluation.settings.candidates
+    allowed = f"; the interval allows for the choice among {models} models" if models > 1 else ""
+    return f"{best.title} finds {recall} of the positives at a precision of {told}{allowed}."
 
 
 def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     comparison = evaluation.comparison
     if comparison is None:
         area = best.measures["aucpr"]
+        several = evaluation.settings.candidates > 1
+        told = wording.number(area.estimate) if several else area.text
         return (
-            f"Its AUCPR is {area.text}, where the worst order of the same rows has "
+            f"Its AUCPR is {told}, where the worst order of the same rows has "
             f"{wording.number(area.floor)} and a random one {wording.number(area.random)}."
         )
     verdicts = [
         judge(evaluation, best.name, name) for name in comparison.ranked if name != best.name
     ]
-    few = len(verdicts) <= _FEW
-    shown, others = (
-        [
-            f"{v.worse}: {v.difference} AUCPR" if few else v.worse
-            for v in verdicts
-            if v.shown is said
-        ]
-        for said in (True, False)
-    )
+    if len(verdicts) == 1:
+        (only,) = verdicts
+        words = "is" if only.shown else "is not shown to be"
+        return f"It {words} better than {only.worse}: {only.difference} AUCPR."
+    # The interval of a difference is for a pair that was not chosen: those are left to the table.
+    shown, others = ([v.worse for v in verdicts if v.shown is said] for said in (True, False))
     sentences = []
     if shown:
-        sentences.append(f"It is better than {_together(shown, few)}.")
+        sentences.append(f"It is better than {wording.listing(shown)}.")
     if others:
         also = "also " if shown else ""
-        sentences.append(f"It is not shown to be {also}better than {_together(others, few)}.")
+        sentences.append(f"It is not shown to be {also}better than {wording.listing(others)}.")
     return " ".join(sentences)
 
 
-def _together(models: list[str], differences: bool) -> str:
-    """Names as a list, or, with their differences, one after the other."""
-    return "; than ".join(models) if differences else wording.listing(models)
+def promised(best: ModelEvaluation) -> OperatingPoint | None:
+    """The promise that is quoted: the highest precision that still finds a useful share."""
+    points = best.certificates
+    useful = [point for point in points if point.recall and point.recall.estimate >= _USEFUL_RECALL]
+    return (useful or points or (None,))[-1]
 
 
 def _promise(best: ModelEvaluation) -> str:
-    points = best.certificates
-    if not points:
+    point = promised(best)
+    if point is None:
         return "No threshold can be promised a precision clearly above the prevalence."
-    useful = [point for point in points if point.recall and point.recall.estimate >= _USEFUL_RECALL]
-    point = useful[-1] if useful else points[-1]
-    assumed = " if rows are independent" if best.settings.clustered else ""
+    settings = best.settings
+    assumed = " if rows are independent" if settings.clustered else ""
+    if settings.candidates > 1:
+        assumed += f", the choice among {settings.candidates} models included"
     found = point.recall.estimate if point.recall else 0.0
+    level = wording.percent(settings.confidence_level)
     return (
         f"Selecting scores of {wording.threshold(point.threshold)} and above keeps precision at or "
-        f"above {wording.percent(point.required)} with {wording.percent(point.confidence_level)} "
-        f"confidence{assumed}; here that finds {wording.percent(found, 0)} of the positives."
+        f"above {wording.percent(point.required)} with {level} confidence{assumed}; here that "
+        f"finds {wording.percent(found, 0)} of the positives."
     )

@@ -17,8 +17,8 @@ from ..inference.bands import Band, difference_band
 from ..inference.clusters import cluster_interval
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import metric_interval
+from ..inference.result import MetricInterval
 from ..ranking import Ranking, rank
-from ..results import Interval
 from . import wording
 from .answer import answer
 from .findings import find
@@ -33,7 +33,7 @@ from .results import (
 )
 
 Progress = Callable[[str], object]
-Intervals = Callable[..., Interval]
+Intervals = Callable[..., MetricInterval]
 
 _MOST_GROUPS = 200
 # Beyond this, bands around differences take seconds each.
@@ -100,7 +100,7 @@ def evaluate(
     """
     if not isinstance(scores, Mapping) or not scores:  # type: ignore[redundant-expr]
         raise InputError("scores must be a mapping from the names of the models to their scores.")
-    settings = _settings(confidence_level, recall, seed, clusters is not None)
+    settings = _settings(confidence_level, recall, seed, clusters is not None, len(scores))
     say: Progress = progress if progress is not None else lambda words: None
     scores = {str(name): column for name, column in scores.items()}
     rows = _Rows(y_true, scores, sample_weight, clusters, pos_label)
@@ -151,7 +151,7 @@ def evaluate_rankings(
     """
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")
-    settings = _settings(confidence_level, recall, seed, False)
+    settings = _settings(confidence_level, recall, seed, False, len(rankings))
     titles = wording.clean_names(list(rankings))
     with quietly():
         models = [
@@ -162,17 +162,20 @@ def evaluate_rankings(
     return _finished(models, None, per_group, None, settings, {})
 
 
-def _settings(confidence_level: object, recall: object, seed: object, clustered: bool) -> Settings:
+def _settings(
+    confidence_level: object, recall: object, seed: object, clustered: bool, candidates: int
+) -> Settings:
     return Settings(
         confidence_level=_validation.as_fraction(confidence_level, "confidence_level"),
         recall=_validation.as_fraction(recall, "recall"),
         seed=_validation.as_count(seed, "seed"),
         clustered=clustered,
+        candidates=candidates,
     )
 
 
 def _ranking_intervals(ranking: Ranking, settings: Settings) -> Intervals:
-    def interval(**options: Any) -> Interval:
+    def interval(**options: Any) -> MetricInterval:
         return metric_interval(ranking, confidence_level=settings.confidence_level, **options)
 
     return interval

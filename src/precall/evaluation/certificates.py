@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..points.operating import OperatingPoint, operating_point
 from ..ranking import Ranking
+from . import wording
 from .quiet import quietly
 
 #: Minimum precisions that are tried.
@@ -30,3 +31,17 @@ def certified_points(ranking: Ranking, confidence_level: float) -> tuple[Operati
                 if point.certified:
                     points.append(point)
     return tuple(points)
+
+
+def promise(point: OperatingPoint, confidence_level: float, candidates: int) -> str:
+    """Put a certified point into a sentence, at the level that holds for the choice of a model.
+
+    `candidates` models were certified at ``1 - (1 - confidence_level) / candidates`` each.
+    """
+    sure = f"{wording.percent(confidence_level)} confidence"
+    chosen = f", the choice among {candidates} models included" if candidates > 1 else ""
+    return (
+        f"Scores of {wording.threshold(point.threshold)} and above have a precision of at least "
+        f"{wording.percent(point.required)} with {sure}, and a recall of at least "
+        f"{wording.percent(point.recall_bound or 0.0)} with {sure}{chosen}."
+    )

@@ -63,11 +63,14 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
         return
     negatives = rows - positives
     if positives < _FEW_POSITIVES:
-        very = "so few that the intervals are rough" if positives < _VERY_FEW_POSITIVES else ""
+        rough = "intervals are wide"
+        if evaluation.few_positives:
+            rough = "intervals hold the truth less often than they say"
+        elif positives < _VERY_FEW_POSITIVES:
+            rough = "intervals are wide (so few that the intervals are rough)"
         yield _warning(
-            f"Only {wording.plural(positives, 'positive')}: intervals are wide"
-            + (f" ({very})" if very else "")
-            + ", and average precision is biased upwards at this size."
+            f"Only {wording.plural(positives, 'positive')}: {rough}, and average precision is "
+            "biased upwards at this size."
         )
     if negatives < min(_FEW_POSITIVES, positives):
         yield _warning(
@@ -93,7 +96,7 @@ def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:
     """With many models, praise is for the best one only."""
     name = _subject(model, evaluation)
     best = model is evaluation.best
-    for finding in _level(model, name):
+    for finding in _level(model, name, evaluation):
         if finding.level != "good" or best or len(evaluation.models) <= _MANY_MODELS:
             yield finding
     yield from _ties(model, name)
@@ -105,7 +108,8 @@ def _subject(model: ModelEvaluation, evaluation: Evaluation) -> str:
     return model.title if len(evaluation.models) > 1 else "the model"
 
 
-def _level(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterator[Finding]:
+    """How far above chance; said of one of several models, it holds for all of them at once."""
     ranking = model.ranking
     area, roc = model.measures["aucpr"], model.measures["auroc"]
     if len(ranking) == 1 and ranking.above[0] == 0 and ranking.below == 0:
@@ -119,21 +123,26 @@ def _level(model: ModelEvaluation, name: str) -> Iterator[Finding]:
         return
     if area.interval is None or area.random is None or roc.interval is None:
         return
-    told = f"{name} has an AUCPR of {area.text}"
+    level = evaluation.settings.choice_level
+    area_low, roc_high = area.interval.at_level(level).low, roc.interval.at_level(level).high
+    alone = len(evaluation.models) == 1 and not evaluation.few_positives
+    shown = area.text if alone else wording.number(area.estimate, 2)
+    told = f"{name} has an AUCPR of {shown}"
     chance = f"a random order has {wording.number(area.random)}"
-    if roc.interval.high < 0.5:
+    if roc_high < 0.5:
+        direction = roc.text if alone else wording.number(roc.estimate, 2)
         yield _warning(
-            f"{name} ranks positives below negatives (AUROC {roc.text}). Nothing was flipped: if "
+            f"{name} ranks positives below negatives (AUROC {direction}). Nothing was flipped: if "
             "low scores mean positive, change the sign of the scores."
         )
-    elif area.interval.low <= area.random:
+    elif area_low <= area.random:
         yield _warning(f"{told}, which is not clearly above chance: {chance}.")
     elif model.measures["aucnpr"].estimate < 0.15:
         yield _note(
             f"{told}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."
         )
-    else:
+    elif not evaluation.few_positives:
         above = area.estimate / area.random
         times = f"{_times(above)} times that of" if above > 1.5 else "above"
         yield _good(f"{told}, {times} a random order ({wording.number(area.random)}).")

@@ -15,8 +15,8 @@ from ..areas import (
 )
 from ..curves import pr_curve
 from ..exceptions import UndefinedMetricError
+from ..inference.result import MetricInterval
 from ..ranking import Ranking
-from ..results import Interval
 from .results import Measure
 
 _AP = "average_precision"
@@ -95,7 +95,7 @@ GROUP_MEASURES = ("aucpr", "aucnpr")
 
 
 def measure(
-    name: str, ranking: Ranking, recall: float, interval: Callable[..., Interval]
+    name: str, ranking: Ranking, recall: float, interval: Callable[..., MetricInterval]
 ) -> Measure:
     """Compute a measure; with one class missing it has a convention's value and a note.
 
@@ -113,7 +113,7 @@ def measure(
     title = kind.title if name != "precision_at_recall" else f"{kind.title} {recall:g}"
     if not (ranking.n_pos and ranking.n_neg):
         return _one_class(name, title, kind, ranking, recall)
-    found: Interval | None = None
+    found: MetricInterval | None = None
     note = ""
     try:
         found = interval(**kind.options(recall))

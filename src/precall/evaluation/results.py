@@ -19,14 +19,17 @@ from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..inference.bands import Band, pr_band
 from ..inference.compare import Comparison
+from ..inference.result import MetricInterval
 from ..points.operating import OperatingPoint
 from ..ranking import Ranking
-from ..results import Interval
 from . import wording
 from .certificates import certified_points
 from .prevalences import PrevalenceTable, prevalence_table
 from .quiet import quietly
 from .thresholds import ThresholdTable, threshold_table
+
+#: With fewer positives than this, intervals hold the truth too rarely to be quoted.
+FEWEST_POSITIVES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,12 +46,26 @@ class Settings:
         For the draws of the bands.
     clustered : bool
         Whether rows that belong together were taken together.
+    candidates : int
+        How many models the best one is chosen from.
     """
 
     confidence_level: float = 0.95
     recall: float = 0.8
     seed: int = 0
     clustered: bool = False
+    candidates: int = 1
+
+    @property
+    def choice_level(self) -> float:
+        """The level at which what is quoted of the best model is made.
+
+        Of k models each statement may be wrong with probability ``(1 - confidence_level) / k``, so
+        that none of them is wrong with probability `confidence_level`, whichever is quoted.
+        """
+        if self.candidates == 1:
+            return self.confidence_level
+        return 1.0 - (1.0 - self.confidence_level) / self.candidates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +78,7 @@ class Measure:
         ``aucpr`` and "AUCPR".
     estimate : float
         NaN where it does not exist.
-    interval : Interval or None
+    interval : MetricInterval or None
         None where there is none; `note` says why.
     floor, random, ceiling : float or None
         What the worst, a random and the perfect ranking of the same rows have.
@@ -72,7 +89,7 @@ class Measure:
     name: str
     title: str
     estimate: float
-    interval: Interval | None
+    interval: MetricInterval | None
     floor: float | None
     random: float | None
     ceiling: float
@@ -189,8 +206,12 @@ class ModelEvaluation:
 
     @cached_property
     def certificates(self) -> tuple[OperatingPoint, ...]:
-        """Thresholds that keep a minimum precision, for every minimum that can be promised."""
-        return certified_points(self.ranking, self.settings.confidence_level)
+        """Thresholds that keep a minimum precision, for every minimum that can be promised.
+
+        Each is certified at :attr:`Settings.choice_level`: quoted of the best model, or of any
+        other one that was chosen on these rows, it holds at the confidence level of the settings.
+        """
+        return certified_points(self.ranking, self.settings.choice_level)
 
     @cached_property
     def estimators(self) -> dict[str, float]:
@@ -327,6 +348,16 @@ class Evaluation:
         return _prevalence(self.ranking)
 
     @property
+    def few_positives(self) -> bool:
+        """Whether there are too few positives, counted with their weights, to quote intervals.
+
+        In simulations with 1 to 8 positives, 95 % intervals of AUROC held the truth in 85 to 88 %
+        of the data sets and those of precision at recall 0.8 in 57 to 85 %.
+        """
+        # Sums of weights may come out a rounding error short.
+        return round(self.ranking.effective_sizes[0], 6) < FEWEST_POSITIVES
+
+    @property
     def best(self) -> ModelEvaluation:
         """The model with the highest AUCPR."""
         return best_of(self.models)
@@ -347,6 +378,7 @@ class Evaluation:
             "recall": self.settings.recall,
             "seed": self.settings.seed,
             "clustered": self.settings.clustered,
+            "candidates": self.settings.candidates,
             "models": [model.to_dict() for model in self.models],
             "comparison": self.comparison and plain(self.comparison.to_dict()),
             "groups": [group.to_dict() for group in self.groups],
