@@ -252,16 +252,77 @@ def test_the_threshold_explorer_counts_right(view, example, model):
     assert view.text("#explorer") != before
 
 
-def test_a_typed_threshold_selects_no_row_below_it(view, example):
-    view.page.fill("#threshold", "0.5")
+def type_threshold(view: Opened, text: str) -> None:
+    view.page.fill("#threshold", text)
     view.page.press("#threshold", "Enter")
-    thresholds = example.rankings[0].threshold
-    assert float(view.page.input_value("#threshold")) == pytest.approx(
-        thresholds[thresholds >= 0.5].min(), rel=1e-5
-    )
-    view.page.fill("#threshold", "nonsense")
-    view.page.press("#threshold", "Enter")
-    assert view.page.input_value("#threshold") != "nonsense"
+
+
+def shown_range(text: str) -> tuple[float, float]:
+    """A number, or the two ends of a range."""
+    ends = [float(end.replace(",", "")) for end in text.split(" to ")]
+    return ends[0], ends[-1]
+
+
+@pytest.mark.parametrize("typed", ["0.5", "0.31", "0.9", "0.001", "-3", "7"])
+def test_a_typed_threshold_is_answered_at_that_threshold(view, typed):
+    """Positives are counted exactly; negatives are enclosed, and the page says so."""
+    data = pr.load_example()
+    selected = data.scores["gradient_boosting"] >= float(typed)
+    positive = data.label == 1
+    tp, fp = np.sum(selected & positive), np.sum(selected & ~positive)
+    type_threshold(view, typed)
+    assert view.page.input_value("#threshold") == typed
+    assert view.text("#tp") == str(tp)
+    assert view.text("#fn") == str(positive.sum() - tp)
+    low, high = shown_range(view.text("#fp"))
+    assert low <= fp <= high
+    true_negatives = shown_range(view.text("#tn"))
+    assert true_negatives[0] <= np.sum(~positive) - fp <= true_negatives[1]
+    if low < high:
+        assert "only these limits are known" in view.text("#confusion-note")
+        near = view.page.locator("#threshold-near button")
+        assert near.count() > 0
+        near.first.click()
+        assert view.text("#confusion-note") == "Counted in the data."
+        assert " to " not in view.text("#fp")
+
+
+def test_the_answer_to_a_typed_threshold_has_the_limits_of_both_ends(view, example):
+    ranking = example.rankings[0]
+    type_threshold(view, "0.31")
+    row = int(np.count_nonzero(ranking.threshold >= 0.31))
+    tp, low = int(ranking.tp[row - 1]), int(ranking.fp[row - 1])
+    high = int(ranking.fp[row] - ranking.tied[row])
+    assert low < high
+    assert view.text("#fp") == f"{low} to {high}"
+    limits = exact_limits(tp, tp + high, 0.95)[0], exact_limits(tp, tp + low, 0.95)[1]
+    ends = tp / (tp + high), tp / (tp + low)
+    decimals = wording.decimals_for(0.5 * (limits[1] - limits[0]))
+    shown = [wording.number(value, decimals) for value in (*ends, *limits)]
+    assert view.text("#precision") == "{} to {} ({}–{})".format(*shown)
+    drawn = next(trace for trace in view.traces() if trace["meta"] == "chosen")
+    assert sorted(drawn["y"]) == pytest.approx(sorted(ends))
+
+
+def test_a_threshold_that_was_shown_can_be_typed_again(view, example):
+    """All its digits are there, so the same rows are selected."""
+    table = example.evaluation.models[0].thresholds
+    view.move("#threshold-slider", 20)
+    shown, counted = view.page.input_value("#threshold"), view.text("#confusion")
+    assert float(shown) == table.threshold[20]
+    view.move("#threshold-slider", 3)
+    type_threshold(view, shown)
+    assert view.text("#confusion") == counted
+    assert view.text("#confusion-note") == "Counted in the data."
+
+
+@pytest.mark.parametrize("typed", ["nonsense", "0,5", ""])
+def test_what_is_no_number_changes_nothing_and_is_named(view, typed):
+    before, counted = view.page.input_value("#threshold"), view.text("#confusion")
+    type_threshold(view, typed)
+    assert view.page.input_value("#threshold") == before
+    assert view.text("#confusion") == counted
+    assert f"“{typed}” is not a number." in view.text("#confusion-note")
 
 
 def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
@@ -269,10 +330,67 @@ def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
     options = view.page.eval_on_selector_all("#certificate option", "all => all.map(o => o.text)")
     assert options == ["–", *(wording.percent(point.required) for point in points)]
     view.page.select_option("#certificate", str(len(points) - 1))
-    assert view.text("#certificate-text") == " ".join(points[-1].message.split())
-    shown = float(view.page.input_value("#threshold"))
-    assert shown == pytest.approx(points[-1].threshold, rel=1e-5)
+    text = view.text("#certificate-text")
+    assert f"at least {wording.percent(points[-1].required)} with 95 % confidence" in text
+    assert "the choice among 2 models included" in text
+    assert float(view.page.input_value("#threshold")) == points[-1].threshold
     assert view.text("#tp") == wording.count(points[-1].confusion.tp)
+
+
+@pytest.mark.parametrize("how", ["slider", "typed", "model", "prevalence"])
+def test_a_promise_goes_when_the_threshold_moves(view, example, how):
+    view.page.select_option("#certificate", "1")
+    assert "with 95 % confidence" in view.text("#certificate-text")
+    if how == "slider":
+        view.move("#threshold-slider", 2)
+    elif how == "typed":
+        type_threshold(view, "0.123")
+    elif how == "model":
+        view.page.select_option("#explore-model", "1")
+    else:
+        view.move("#prevalence-slider", 0)
+    assert "confidence" not in view.text("#certificate-text")
+    assert view.page.input_value("#certificate") == ""
+
+
+def test_weights_are_not_called_counts(visit, tmp_path):
+    rng = np.random.default_rng(9)
+    y = rng.random(300) < 0.3
+    evaluation = evaluate(y, {"a": rng.normal(size=300) + y}, sample_weight=rng.random(300))
+    view = visit(write_report(evaluation, tmp_path / "weighted.html"))
+    assert view.text("#confusion-note") == "Sums of the weights in the data."
+    type_threshold(view, "0.77")
+    assert "Counted" not in view.text("#confusion-note")
+
+
+VALUES = [
+    *(0.0, 1.0, 0.5, 0.125, 0.375, 0.998, 0.9996, 0.99999, 0.0004, 0.00049, 3e-7, 0.015, 0.35),
+    *(0.1 * 3 + 0.7, 1 - 1e-13, 1 - 1e-9, 0.285, 1.005, 12.5, 0.0625, 2.5, 1234.5, 99.95),
+]
+
+
+def test_the_page_words_numbers_as_the_library_does(view):
+    """One rule in two languages, ends and middles of the last digit included."""
+    rng = np.random.default_rng(4)
+    values = [*VALUES, *rng.random(300).tolist(), *(rng.random(100) ** 8).tolist()]
+
+    def said(call: str, cases: list[Any]) -> list[str]:
+        return view.page.evaluate(f"cases => cases.map((c) => wording.{call})", cases)
+
+    for decimals in range(5):
+        cases = [*values, *(-value for value in values)]
+        expected = [wording.number(value, decimals) for value in cases]
+        assert said(f"fixed(c, {decimals})", cases) == expected
+    assert said("percent(c)", values) == [wording.percent(value) for value in values]
+    assert said("count(c)", [*values[:-100], 12345.0]) == [
+        wording.count(value) for value in [*values[:-100], 12345.0]
+    ]
+    thresholds = [*values, *(-value for value in values), 31.0, 123456.789, 1e-9, 1e17]
+    assert said("threshold(c)", thresholds) == [wording.threshold(t) for t in thresholds]
+    triples = [sorted(rng.random(3) ** power) for power in (0.02, 0.2, 1, 5) for _ in range(50)]
+    assert said("withLimits(c[1], c[0], c[2])", [list(map(float, t)) for t in triples]) == [
+        wording.interval(t[1], t[0], t[2]) for t in triples
+    ]
 
 
 def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
-from ..evaluation import Evaluation, ModelEvaluation
+from ..evaluation import Evaluation, ModelEvaluation, wording
 from ..evaluation.certificates import promise
 from ..evaluation.results import plain
+from ..evaluation.thresholds import Limits
 from ..points.matrix import iso_f_contours
 from ..ranking import Ranking
 from .sections import shown_pairs
@@ -32,6 +33,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
         "n_pos": float(evaluation.ranking.n_pos),
         "n_neg": float(evaluation.ranking.n_neg),
         "prevalence": evaluation.prevalence,
+        "weighted": evaluation.ranking.weighted,
         "models": models,
         "contours": [
             {"value": line.value, "x": _short(line.recall), "y": _short(line.precision)}
@@ -126,12 +128,13 @@ def _moving_band(model: ModelEvaluation) -> dict[str, Any] | None:
 def _thresholds(model: ModelEvaluation) -> dict[str, Any]:
     table = model.thresholds
     exact = {"threshold": plain(table.threshold), "tp": _counts(table.tp), "fp": _counts(table.fp)}
-    limits = {
-        f"{name}_{end}": _fine(getattr(table, f"{name}_{end}"))
-        for name in ("precision", "recall", "wide_recall", "wide_rate")
-        for end in ("low", "high")
-    }
-    return exact | limits
+    ends = ("tp_low", "tp_high", "fp_low", "fp_high")
+    between = {name: _counts(getattr(table.between, name)) for name in ends}
+    return exact | _limits(table) | {"between": between | _limits(table.between)}
+
+
+def _limits(table: Limits) -> dict[str, list[float]]:
+    return {name: _fine(getattr(table, name)) for name in Limits.__dataclass_fields__}
 
 
 def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -143,6 +146,7 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
             "estimate": interval.estimate,
             "low": interval.low,
             "high": interval.high,
+            "text": wording.interval(interval.estimate, interval.low, interval.high, signed=True),
         }
         for pair, interval in shown_pairs(evaluation).items()
     ]

@@ -110,7 +110,7 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
     }
     origin = origin or Origin()
     draws = any(model.has_both_classes for model in evaluation.models)
-    scripts = [unwrapped(get_plotlyjs()), _file("report.js")] if draws else []
+    scripts = [unwrapped(get_plotlyjs()), _file("wording.js") + _file("report.js")] if draws else []
     return environment.get_template("report.html.j2").render(
         evaluation=evaluation,
         settings=evaluation.settings,

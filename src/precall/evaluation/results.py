@@ -197,7 +197,8 @@ class ModelEvaluation:
     @cached_property
     def thresholds(self) -> ThresholdTable:
         """Counts, precision and recall with limits at thresholds along the curve."""
-        return threshold_table(self.ranking, self.settings.confidence_level)
+        promised = [point.threshold for point in self.certificates]
+        return threshold_table(self.ranking, self.settings.confidence_level, promised)
 
     @cached_property
     def prevalences(self) -> PrevalenceTable:

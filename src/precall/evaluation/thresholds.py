@@ -1,15 +1,16 @@
-"""Counts, precision and recall with limits at thresholds along the curve."""
+"""Counts, precision and recall with limits at thresholds along the curve, and between them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..points.certificates import share_limits
-from ..points.independent import independent_counts
+from ..points.independent import IndependentCounts, independent_counts
 from ..ranking import Ranking
 from .quiet import quietly
 
@@ -20,26 +21,17 @@ _MOST_POINTS = 600
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ThresholdTable:
-    """What happens at some thresholds of a ranking, from the highest to the lowest.
+class Limits:
+    """Clopper-Pearson limits: they hold for a threshold that was chosen beforehand.
 
     Attributes
     ----------
-    threshold, tp, fp : array
-        Scores of positives, and the counts (weights) of rows at or above them.
     precision_low, precision_high, recall_low, recall_high : array
-        Clopper-Pearson limits: they hold for a threshold that was chosen beforehand.
     wide_recall_low, wide_recall_high, wide_rate_low, wide_rate_high : array
         The same for recall and for the false-positive rate with half the error to each, from
         which the limits of precision at any other prevalence follow.
-    confidence_level : float
-    exact : bool
-        False for weighted rows: effective sample sizes stand in for counts.
     """
 
-    threshold: Array
-    tp: Array
-    fp: Array
     precision_low: FloatArray
     precision_high: FloatArray
     recall_low: FloatArray
@@ -48,6 +40,48 @@ class ThresholdTable:
     wide_recall_high: FloatArray
     wide_rate_low: FloatArray
     wide_rate_high: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class Between(Limits):
+    """What is known between two tabulated thresholds, where negatives' scores are not kept.
+
+    Element i is about scores strictly between thresholds i - 1 and i; the first one is about
+    scores above all of them, the last one about scores below all. The limits hold for every count
+    that is possible there.
+
+    Attributes
+    ----------
+    tp_low, tp_high, fp_low, fp_high : array
+        The smallest and the largest possible count. Where every positive's score is tabulated,
+        no positive lies between, and the two ends of `tp` are equal.
+    """
+
+    tp_low: Array
+    tp_high: Array
+    fp_low: Array
+    fp_high: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class ThresholdTable(Limits):
+    """What happens at some thresholds of a ranking, from the highest to the lowest.
+
+    Attributes
+    ----------
+    threshold, tp, fp : array
+        Scores of positives, and the counts (weights) of rows at or above them.
+    between : Between
+        What is known of the thresholds between these.
+    confidence_level : float
+    exact : bool
+        False for weighted rows: effective sample sizes stand in for counts.
+    """
+
+    threshold: Array
+    tp: Array
+    fp: Array
+    between: Between
     confidence_level: float
     exact: bool
 
@@ -56,43 +90,113 @@ class ThresholdTable:
         return int(self.threshold.size)
 
 
-def threshold_table(ranking: Ranking, confidence_level: float) -> ThresholdTable:
-    """Tabulate at most 600 thresholds: evenly along recall, and evenly along log(selected)."""
+class _Cuts(NamedTuple):
+    """Counts at or above some cuts, in the three units that are needed."""
+
+    tp: Array  # as they are shown
+    fp: Array
+    selected_tp: FloatArray  # independent rows among the selected
+    selected_fp: FloatArray
+    class_tp: FloatArray  # independent rows of each class
+    class_fp: FloatArray
+
+    def with_end(self, end: tuple[float, ...], *, first: bool) -> _Cuts:
+        """Put one more cut before the others or after them."""
+        parts = zip(self, end, strict=True)
+        return _Cuts(
+            *(np.append(np.array([x], a.dtype), a) if first else np.append(a, x) for a, x in parts)
+        )
+
+
+def threshold_table(
+    ranking: Ranking, confidence_level: float, kept: Sequence[Any] = ()
+) -> ThresholdTable:
+    """Tabulate at most 600 thresholds: evenly along recall, and evenly along log(selected).
+
+    The thresholds in `kept`, which are scores of positives, are among them.
+    """
     with quietly():
         counts = independent_counts(ranking, None)
-    rows = _chosen(ranking)
+    rows = _chosen(ranking, kept)
     tail = 0.5 * (1.0 - confidence_level)
-    cut_tp, cut_fp = counts.cut_tp[2 * rows + 1], counts.cut_fp[2 * rows + 1]
-    tp, fp = counts.tp[rows], counts.fp[rows]
-    precision = share_limits(cut_tp, cut_tp + cut_fp, tail)
-    recall = share_limits(tp, counts.n_pos, tail)
-    wide_recall = share_limits(tp, counts.n_pos, 0.5 * tail)
-    wide_rate = share_limits(fp, counts.n_neg, 0.5 * tail)
+    at = _cuts(ranking, counts, ranking.tp[rows], ranking.fp[rows], 2 * rows + 1)
+    above = _cuts(
+        ranking,
+        counts,
+        ranking.tp[rows] - ranking.positives[rows],
+        ranking.fp[rows] - ranking.tied[rows],
+        2 * rows,
+    )
+    strict = at.with_end((0.0,) * 6, first=True)
+    generous = above.with_end(_everything(ranking, counts), first=False)
     return ThresholdTable(
         threshold=ranking.threshold[rows],
-        tp=ranking.tp[rows],
-        fp=ranking.fp[rows],
-        precision_low=precision[0],
-        precision_high=precision[1],
-        recall_low=recall[0],
-        recall_high=recall[1],
-        wide_recall_low=wide_recall[0],
-        wide_recall_high=wide_recall[1],
-        wide_rate_low=wide_rate[0],
-        wide_rate_high=wide_rate[1],
+        tp=at.tp,
+        fp=at.fp,
+        between=Between(
+            tp_low=strict.tp,
+            tp_high=np.maximum(strict.tp, generous.tp),
+            fp_low=strict.fp,
+            fp_high=np.maximum(strict.fp, generous.fp),
+            **_limits(strict, generous, counts, tail),
+        ),
+        **_limits(at, at, counts, tail),
         confidence_level=confidence_level,
         exact=counts.exact,
     )
 
 
-def _chosen(ranking: Ranking) -> npt.NDArray[np.int64]:
+def _cuts(ranking: Ranking, counts: IndependentCounts, tp: Array, fp: Array, cut: Any) -> _Cuts:
+    return _Cuts(
+        tp=tp,
+        fp=fp,
+        selected_tp=counts.cut_tp[cut],
+        selected_fp=counts.cut_fp[cut],
+        class_tp=tp * (counts.n_pos / float(ranking.n_pos)),
+        class_fp=fp * (counts.n_neg / float(ranking.n_neg)),
+    )
+
+
+def _everything(ranking: Ranking, counts: IndependentCounts) -> tuple[float, ...]:
+    """The cut below all rows."""
+    n, m = float(ranking.n_pos), float(ranking.n_neg)
+    worth = counts.n_rows / (n + m)
+    selected = (counts.n_pos, counts.n_neg) if counts.exact else (n * worth, m * worth)
+    return (n, m, *selected, counts.n_pos, counts.n_neg)
+
+
+def _limits(
+    strict: _Cuts, generous: _Cuts, counts: IndependentCounts, tail: float
+) -> dict[str, FloatArray]:
+    """The limits of whatever lies between two cuts: the lowest and the highest of them.
+
+    A lower limit rises with the positives selected and falls with the negatives, and so does an
+    upper one.
+    """
+    n, m = counts.n_pos, counts.n_neg
+    worst = strict.selected_tp + generous.selected_fp
+    best = generous.selected_tp + strict.selected_fp
+    return {
+        "precision_low": share_limits(strict.selected_tp, worst, tail)[0],
+        "precision_high": share_limits(generous.selected_tp, best, tail)[1],
+        "recall_low": share_limits(strict.class_tp, n, tail)[0],
+        "recall_high": share_limits(generous.class_tp, n, tail)[1],
+        "wide_recall_low": share_limits(strict.class_tp, n, 0.5 * tail)[0],
+        "wide_recall_high": share_limits(generous.class_tp, n, 0.5 * tail)[1],
+        "wide_rate_low": share_limits(strict.class_fp, m, 0.5 * tail)[0],
+        "wide_rate_high": share_limits(generous.class_fp, m, 0.5 * tail)[1],
+    }
+
+
+def _chosen(ranking: Ranking, kept: Sequence[Any]) -> npt.NDArray[np.int64]:
     size = len(ranking)
     if size <= _MOST_POINTS:
         return np.arange(size)
-    half = _MOST_POINTS // 2
+    wanted = np.flatnonzero(np.isin(ranking.threshold, np.asarray(kept)))
+    half = (_MOST_POINTS - wanted.size) // 2
     along_recall = np.searchsorted(ranking.tp, np.linspace(0, float(ranking.n_pos), half))
     selected = (ranking.tp + ranking.fp).astype(np.float64)
     spread = np.geomspace(selected[0], selected[-1], half)
     along_selected = np.searchsorted(selected, spread)
-    rows = np.concatenate([[0, size - 1], along_recall, along_selected])
+    rows = np.concatenate([[0, size - 1], wanted, along_recall, along_selected])
     return np.unique(np.clip(rows, 0, size - 1))

@@ -1,6 +1,7 @@
 "use strict";
 /* Draws the charts and moves the two sliders. All statistics were computed before the page was
-   written; from the embedded counts this script only forms precision, recall and F1. */
+   written; from the embedded counts this script only forms precision, recall and F1. Numbers are
+   put into words by wording.js, which comes before it. */
 (function () {
   const data = JSON.parse(document.getElementById("data").textContent);
   const byId = (id) => document.getElementById(id);
@@ -10,45 +11,13 @@
   const grid = data.models[0].prevalences.prevalence;
   const state = {
     visible: data.models.map(() => true), bands: true, contours: false, logRecall: false,
-    model: 0, row: 0, prevalence: own,
+    // The threshold: row `row` of the table, or the number `typed` that is in none of its rows.
+    model: 0, row: 0, typed: null, problem: "", prevalence: own,
   };
 
-  /* Numbers as the library words them: digits that the uncertainty supports. */
-  function decimalsFor(uncertainty) {
-    if (!(uncertainty > 0) || !isFinite(uncertainty)) return 4;
-    let exponent = Math.floor(Math.log10(uncertainty)), digits = 2;
-    const leading = Math.round(uncertainty / Math.pow(10, exponent - 2));
-    if (leading > 354 && leading < 950) digits = 1;
-    if (leading >= 950) exponent += 1;
-    return Math.min(Math.max(digits - 1 - exponent, 0), 12);
-  }
-  function withLimits(value, low, high) {
-    const decimals = decimalsFor((high - low) / 2);
-    return value.toFixed(decimals) + " (" + low.toFixed(decimals) + "\u2013" + high.toFixed(decimals) + ")";
-  }
-  function small(value) {
-    if (value === 0 || value >= 0.0005) return value.toFixed(3);
-    return value < 1e-6 ? value.toPrecision(2) : value.toFixed(1 - Math.floor(Math.log10(value)));
-  }
-  function percent(share) {
-    if (!(share > 0)) return "0 %";
-    const scaled = 100 * share;
-    return parseFloat(scaled.toFixed(Math.max(2 - Math.floor(Math.log10(scaled)), 0))) + " %";
-  }
-  function count(value) {
-    const shown = Math.abs(value) >= 1000 || Number.isInteger(value) ? Math.round(value) : parseFloat(value.toPrecision(3));
-    return shown.toLocaleString("en-US");
-  }
-  function thresholdText(value) {
-    if (typeof value === "string") return value.replace("inf", "\u221e");
-    if (Number.isInteger(value)) return String(value);
-    let short = parseFloat(value.toPrecision(6));
-    if (short > value) { // never rounded up: the rows it selects stay selected
-      const step = Math.pow(10, Math.floor(Math.log10(Math.abs(value))) - 5);
-      short = parseFloat((Math.floor(value / step) * step).toPrecision(6));
-    }
-    return String(short);
-  }
+  const { count, percent, withLimits } = wording;
+  const numeric = (value) => Number(String(value).replace("inf", "Infinity"));
+  const thresholdText = (value) => wording.threshold(numeric(value));
   /* Names are somebody's text, and the chart library reads a kind of HTML. */
   function plain(text) {
     return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/%\{/g, "% {");
@@ -150,15 +119,21 @@
       traces.push({
         x: table.tp.map((tp) => tp / data.n_pos), y: table.tp.map((tp, k) => precisionOf(tp, table.fp[k], factor)),
         mode: "lines", line: { width: 0, color: colours.models[i] }, name: plain(model.title), meta: "points",
-        customdata: table.tp.map((tp, k) => [thresholdText(table.threshold[k]), count(tp), count(table.fp[k])]),
-        hovertemplate: "<b>%{fullData.name}</b><br>scores of %{customdata[0]} and above<br>recall %{x:.3f}, precision %{y:.3f}<br>%{customdata[1]} true, %{customdata[2]} false positives<extra></extra>",
+        customdata: table.tp.map((tp, k) => [
+          thresholdText(table.threshold[k]), count(tp), count(table.fp[k]),
+          wording.number(tp / data.n_pos), wording.number(precisionOf(tp, table.fp[k], factor)),
+        ]),
+        hovertemplate: "<b>%{fullData.name}</b><br>scores of %{customdata[0]} and above<br>recall %{customdata[3]}, precision %{customdata[4]}<br>%{customdata[1]} true, %{customdata[2]} false positives" + (data.weighted ? " (weights)" : "") + "<extra></extra>",
       });
     });
-    const table = data.models[state.model].thresholds, tp = table.tp[state.row], fp = table.fp[state.row];
-    if (state.visible[state.model]) traces.push({
-      x: [tp / data.n_pos], y: [precisionOf(tp, fp, factor)], mode: "markers", hoverinfo: "skip", name: "threshold", meta: "chosen",
-      marker: { size: 13, color: colours.models[state.model], line: { color: colours.ink, width: 2 } },
-    });
+    if (state.visible[state.model]) {
+      const at = chosen(), ends = at.exact ? [[at.tp[0], at.fp[0]]] : [[at.tp[0], at.fp[0]], [at.tp[1], at.fp[1]]];
+      traces.push({
+        x: ends.map((end) => end[0] / data.n_pos), y: ends.map((end) => precisionOf(end[0], end[1], factor)),
+        mode: "lines+markers", hoverinfo: "skip", name: "threshold", meta: "chosen", line: { color: colours.ink, width: 3 },
+        marker: { size: 13, color: colours.models[state.model], line: { color: colours.ink, width: 2 } },
+      });
+    }
     const low = Math.max(1 / data.n_pos, 1e-6);
     const x = state.logRecall
       ? axis(colours, "recall (log scale)", [Math.log10(low) - 0.02, 0.01], { type: "log" })
@@ -186,7 +161,7 @@
       if (!state.visible[i]) return;
       const curve = model.curves[kind];
       if (kind === "gain") lowest = Math.min(lowest, Math.min.apply(null, curve.y));
-      traces.push({ x: curve.x, y: curve.y, mode: "lines", line: { color: colours.models[i], width: 1.8, dash: DASHES[i % 4] }, name: plain(model.title), hovertemplate: "%{fullData.name}: %{x:.3f}, %{y:.3f}<extra></extra>" });
+      traces.push({ x: curve.x, y: curve.y, mode: "lines", line: { color: colours.models[i], width: 1.8, dash: DASHES[i % 4] }, name: plain(model.title), customdata: curve.x.map((x, k) => [wording.number(x), wording.number(curve.y[k])]), hovertemplate: "%{fullData.name}: %{customdata[0]}, %{customdata[1]}<extra></extra>" });
     });
     const top = kind === "hit" ? pi * 1.03 : 1.01;
     const bottom = kind === "gain" ? Math.max(lowest, -1) - 0.01 : 0;
@@ -210,7 +185,7 @@
     Plotly.react("forest-chart", [{
       x: pairs.map((p) => p.estimate), y: pairs.map((_, i) => i), mode: "markers", marker: { size: 10, color: colours.ink },
       error_x: { type: "data", symmetric: false, array: pairs.map((p) => p.high - p.estimate), arrayminus: pairs.map((p) => p.estimate - p.low), color: colours.ink, thickness: 2, width: 6 },
-      customdata: pairs.map((p) => withLimits(p.estimate, p.low, p.high)), hovertemplate: "%{customdata}<extra></extra>",
+      customdata: pairs.map((p) => p.text), hovertemplate: "%{customdata}<extra></extra>",
     }], chart, Object.assign({}, CONFIG, { displayModeBar: false }));
   }
 
@@ -224,53 +199,116 @@
     });
     data.differences.forEach((band) => {
       const name = plain(data.models[band.best].title) + " \u2212 " + plain(data.models[band.other].title);
-      traces.push({ x: band.x, y: band.y, mode: "lines", line: { color: colours.models[band.other], width: 2, dash: DASHES[band.other % 4] }, name: name, hovertemplate: "%{fullData.name}<br>recall %{x:.2f}: %{y:+.3f}<extra></extra>" });
+      traces.push({ x: band.x, y: band.y, mode: "lines", line: { color: colours.models[band.other], width: 2, dash: DASHES[band.other % 4] }, name: name, customdata: band.x.map((x, k) => [wording.fixed(x, 2), (band.y[k] > 0 ? "+" : "") + wording.number(band.y[k])]), hovertemplate: "%{fullData.name}<br>recall %{customdata[0]}: %{customdata[1]}<extra></extra>" });
     });
     const chart = layout(colours, axis(colours, "recall", [0, 1]),
       axis(colours, "precision of the best minus the other's", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
     Plotly.react("difference-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
   }
 
-  /* The explorer. */
-  function limitsOf(table, row) {
-    if (state.prevalence === own) return [table.precision_low[row], table.precision_high[row]];
+  /* The explorer. At a threshold of the table counts are exact; between two of them they are known
+     to lie between two counts, because negatives' scores are not kept. */
+  function placeOf(table, threshold) {
+    let place = 0; // how many thresholds are not lower
+    while (place < table.threshold.length && numeric(table.threshold[place]) >= threshold) place++;
+    return place;
+  }
+  function chosen() {
+    const table = data.models[state.model].thresholds;
+    if (state.typed === null) {
+      const row = state.row, tp = table.tp[row], fp = table.fp[row];
+      return { exact: true, limits: table, index: row, tp: [tp, tp], fp: [fp, fp] };
+    }
+    const between = table.between, index = placeOf(table, state.typed);
+    const tp = [between.tp_low[index], between.tp_high[index]], fp = [between.fp_low[index], between.fp_high[index]];
+    return { exact: tp[0] === tp[1] && fp[0] === fp[1], limits: between, index: index, tp: tp, fp: fp };
+  }
+  function limitsOf(at) {
+    const limits = at.limits, i = at.index;
+    if (state.prevalence === own) return [limits.precision_low[i], limits.precision_high[i]];
     // Limits of recall and false-positive rate, each at half the error, give those of precision.
     const pi = currentPrevalence();
-    const at = (recall, rate) => recall > 0 ? pi * recall / (pi * recall + (1 - pi) * rate) : 0;
-    return [at(table.wide_recall_low[row], table.wide_rate_high[row]), at(table.wide_recall_high[row], table.wide_rate_low[row])];
+    const precision = (recall, rate) => recall > 0 ? pi * recall / (pi * recall + (1 - pi) * rate) : 0;
+    return [
+      precision(limits.wide_recall_low[i], limits.wide_rate_high[i]),
+      precision(limits.wide_recall_high[i], limits.wide_rate_low[i]),
+    ];
   }
   function explore() {
-    const model = data.models[state.model], table = model.thresholds, row = state.row;
-    const tp = table.tp[row], fp = table.fp[row], moved = state.prevalence !== own;
-    const recall = tp / data.n_pos, rate = fp / data.n_neg, pi = currentPrevalence();
-    const total = data.n_pos + data.n_neg;
-    const cells = moved
-      ? { tp: recall * total * pi, fp: rate * total * (1 - pi), fn: (1 - recall) * total * pi, tn: (1 - rate) * total * (1 - pi) }
-      : { tp: tp, fp: fp, fn: data.n_pos - tp, tn: data.n_neg - fp };
-    Object.keys(cells).forEach((cell) => { byId(cell).textContent = count(cells[cell]); });
-    byId("confusion-note").textContent = moved ? "Expected in as many rows at a prevalence of " + percent(pi) + "." : "Counted in the data.";
-    const precision = precisionOf(tp, fp, currentFactor()), limits = limitsOf(table, row);
-    byId("precision").textContent = withLimits(precision, limits[0], limits[1]);
-    byId("recall").textContent = withLimits(recall, table.recall_low[row], table.recall_high[row]);
-    const f1 = 2 * precision * recall / (precision + recall);
-    const width = Math.max(limits[1] - limits[0], table.recall_high[row] - table.recall_low[row]);
-    byId("f1").textContent = (precision + recall > 0 ? f1 : 0).toFixed(decimalsFor(width / 2));
-    byId("selected").textContent = percent((cells.tp + cells.fp) / total);
-    byId("certificate").disabled = moved || model.certificates.length === 0;
+    const at = chosen(), moved = state.prevalence !== own, pi = currentPrevalence(), factor = currentFactor();
+    const total = data.n_pos + data.n_neg, tp = at.tp, fp = at.fp;
+    const positive = moved ? total * pi / data.n_pos : 1, negative = moved ? total * (1 - pi) / data.n_neg : 1;
+    const show = (id, low, high, shown) => { byId(id).textContent = wording.range(low, high, shown); };
+    show("tp", positive * tp[0], positive * tp[1], count);
+    show("fp", negative * fp[0], negative * fp[1], count);
+    show("fn", positive * (data.n_pos - tp[1]), positive * (data.n_pos - tp[0]), count);
+    show("tn", negative * (data.n_neg - fp[1]), negative * (data.n_neg - fp[0]), count);
+    const limits = limitsOf(at), low = at.limits.recall_low[at.index], high = at.limits.recall_high[at.index];
+    const worst = precisionOf(tp[0], fp[1], factor), best = precisionOf(tp[1], fp[0], factor);
+    byId("precision").textContent = worst === null ? "\u2013"
+      : best === null ? "0 if any row is selected"
+      : wording.rangeWithLimits(worst, best, limits[0], limits[1]);
+    byId("recall").textContent = wording.rangeWithLimits(tp[0] / data.n_pos, tp[1] / data.n_pos, low, high);
+    const f1 = (found, wrong) => 2 * found / (found + factor * wrong + data.n_pos);
+    const decimals = wording.decimalsFor(Math.max(limits[1] - limits[0], high - low) / 2);
+    show("f1", f1(tp[0], fp[1]), f1(tp[1], fp[0]), (value) => wording.fixed(value, decimals));
+    const selected = (end) => (positive * tp[end] + negative * fp[end]) / total;
+    show("selected", selected(0), selected(1), percent);
+    byId("certificate").disabled = moved || data.models[state.model].certificates.length === 0;
     byId("certificate-place").hidden = !moved;
-    byId("threshold").value = thresholdText(table.threshold[row]);
-    byId("threshold-slider").value = row;
-    byId("threshold-slider").setAttribute("aria-valuetext", thresholdText(table.threshold[row]));
+    explain(at, moved);
+    const table = data.models[state.model].thresholds;
+    const threshold = state.typed === null ? numeric(table.threshold[state.row]) : state.typed;
+    // With all its digits: whoever copies it selects the same rows.
+    byId("threshold").value = Math.abs(threshold) === Infinity ? thresholdText(threshold) : String(threshold);
+    byId("threshold-slider").value = state.typed === null ? state.row : Math.max(at.index - 1, 0);
+    byId("threshold-slider").setAttribute("aria-valuetext", thresholdText(threshold));
   }
-  function fillExplorer() {
-    const model = data.models[state.model], table = model.thresholds;
-    byId("threshold-slider").max = table.threshold.length - 1;
-    const select = byId("certificate");
-    select.replaceChildren(new Option("\u2013", ""));
-    model.certificates.forEach((point, i) => select.add(new Option(percent(point.required), String(i))));
-    byId("certificate-text").textContent = model.certificates.length
+  function explain(at, moved) {
+    const kind = data.weighted ? "Sums of the weights in the data." : "Counted in the data.";
+    const note = moved ? "Expected in as many rows at a prevalence of " + percent(currentPrevalence()) + "." : kind;
+    const said = [state.problem, note];
+    const table = data.models[state.model].thresholds, place = byId("threshold-near");
+    place.replaceChildren();
+    if (!at.exact) {
+      said.push("This page has counts at scores of positives; between two of them only these limits are known. Exact at:");
+      [at.index - 1, at.index].filter((row) => row >= 0 && row < table.threshold.length).forEach((row) => {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.textContent = thresholdText(table.threshold[row]);
+        button.addEventListener("click", () => moveTo({ row: row }));
+        place.append(button);
+      });
+    }
+    byId("confusion-note").textContent = said.filter(Boolean).join(" ");
+  }
+  /* Move the threshold: a promise was about the old one. */
+  function moveTo(where) {
+    state.typed = null;
+    state.problem = "";
+    Object.assign(state, where);
+    byId("certificate").value = "";
+    byId("certificate-text").textContent = data.models[state.model].certificates.length
       ? "A threshold with this promise, although it is chosen on the same data."
       : "No precision clearly above the prevalence can be promised on so few positives.";
+    moveMarker();
+  }
+  function type(text) {
+    const value = Number(text.trim().replace("\u2212", "-").replace("\u221e", "Infinity"));
+    if (text.trim() === "" || Number.isNaN(value)) {
+      moveTo({ typed: state.typed, problem: "\u201c" + text + "\u201d is not a number." });
+      return;
+    }
+    const table = data.models[state.model].thresholds, place = placeOf(table, value);
+    if (place > 0 && numeric(table.threshold[place - 1]) === value) moveTo({ row: place - 1 });
+    else moveTo({ typed: value });
+  }
+  function fillExplorer() {
+    const model = data.models[state.model], select = byId("certificate");
+    byId("threshold-slider").max = model.thresholds.threshold.length - 1;
+    select.replaceChildren(new Option("\u2013", ""));
+    model.certificates.forEach((point, i) => select.add(new Option(percent(point.required), String(i))));
+    moveTo({ row: bestRow(model.thresholds) });
   }
   function bestRow(table) {
     let best = 0, highest = -1;
@@ -280,14 +318,13 @@
     });
     return best;
   }
-  function nearestRow(table, threshold) {
-    // The last tabulated threshold that is not lower: selects no row below what was asked for.
-    let row = 0;
-    for (let i = 0; i < table.threshold.length; i++) if (table.threshold[i] >= threshold) row = i;
-    return row;
-  }
   function moveMarker() { drawPR(); explore(); }
 
+  function movePrevalence(prevalence) {
+    state.prevalence = prevalence;
+    moveTo({ typed: state.typed });
+    elsewhere();
+  }
   function elsewhere() {
     const pi = currentPrevalence();
     byId("prevalence").textContent = percent(pi) + (state.prevalence === own ? " (the data)" : "");
@@ -307,7 +344,7 @@
       value.textContent = withLimits(table.estimate[at], table.low[at], table.high[at]);
       const floor = row.insertCell();
       floor.className = "number";
-      floor.textContent = small(table.floor[at]);
+      floor.textContent = wording.number(table.floor[at]);
     });
   }
 
@@ -333,35 +370,26 @@
   on("log-recall", "change", (event) => { state.logRecall = event.target.checked; drawPR(); });
   on("explore-model", "change", (event) => {
     state.model = Number(event.target.value);
-    state.row = bestRow(data.models[state.model].thresholds);
     fillExplorer();
-    moveMarker();
   });
-  on("threshold-slider", "input", (event) => { state.row = Number(event.target.value); byId("certificate").value = ""; moveMarker(); });
-  on("threshold", "change", (event) => {
-    const value = parseFloat(event.target.value);
-    if (!Number.isNaN(value)) state.row = nearestRow(data.models[state.model].thresholds, value);
-    moveMarker();
-  });
+  on("threshold-slider", "input", (event) => moveTo({ row: Number(event.target.value) }));
+  on("threshold", "change", (event) => type(event.target.value));
   on("certificate", "change", (event) => {
-    const point = data.models[state.model].certificates[Number(event.target.value)];
-    if (event.target.value === "" || !point) return;
+    const index = event.target.value, point = data.models[state.model].certificates[Number(index)];
+    if (index === "") { moveTo({ row: state.row }); return; }
+    moveTo({ row: placeOf(data.models[state.model].thresholds, numeric(point.threshold)) - 1 });
+    event.target.value = index;
     byId("certificate-text").textContent = point.message;
-    state.row = nearestRow(data.models[state.model].thresholds, point.threshold);
-    moveMarker();
   });
   byId("prevalence-slider").max = grid.length - 1;
-  on("prevalence-slider", "input", (event) => { state.prevalence = Number(event.target.value); moveMarker(); elsewhere(); });
-  on("prevalence-reset", "click", () => { state.prevalence = own; moveMarker(); elsewhere(); });
+  on("prevalence-slider", "input", (event) => movePrevalence(Number(event.target.value)));
+  on("prevalence-reset", "click", () => movePrevalence(own));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   window.addEventListener("beforeprint", () => { document.documentElement.dataset.print = "true"; drawAll(); });
   window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
 
-  state.row = bestRow(data.models[0].thresholds);
-  fillExplorer();
   elsewhere();
-  explore();
-  drawPR();
+  fillExplorer();
   setTimeout(() => { // what is further down may come a moment later
     drawBelow();
     document.documentElement.dataset.ready = "true";
