@@ -279,7 +279,7 @@ def test_a_typed_threshold_is_answered_at_that_threshold(view, typed):
     true_negatives = shown_range(view.text("#tn"))
     assert true_negatives[0] <= np.sum(~positive) - fp <= true_negatives[1]
     if low < high:
-        assert "only these limits are known" in view.text("#confusion-note")
+        assert "they lie within these limits" in view.text("#confusion-note")
         near = view.page.locator("#threshold-near button")
         assert near.count() > 0
         near.first.click()

@@ -352,8 +352,9 @@ class Evaluation:
     def few_positives(self) -> bool:
         """Whether there are too few positives, counted with their weights, to quote intervals.
 
-        In simulations with 1 to 8 positives, 95 % intervals of AUROC held the truth in 85 to 88 %
-        of the data sets and those of precision at recall 0.8 in 57 to 85 %.
+        In simulations with 1, 3, 5 and 8 positives among 100 times as many rows (normal scores one
+        and two standard deviations apart, 400 data sets each), 95 % intervals of precision at
+        recall 0.8 held the truth in 19 to 80 % of the data sets, those of AUROC in 32 to 91 %.
         """
         # Sums of weights may come out a rounding error short.
         return round(self.ranking.effective_sizes[0], 6) < FEWEST_POSITIVES

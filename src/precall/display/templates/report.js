@@ -265,13 +265,13 @@
     byId("threshold-slider").setAttribute("aria-valuetext", thresholdText(threshold));
   }
   function explain(at, moved) {
-    const kind = data.weighted ? "Sums of the weights in the data." : "Counted in the data.";
-    const note = moved ? "Expected in as many rows at a prevalence of " + percent(currentPrevalence()) + "." : kind;
-    const said = [state.problem, note];
+    const said = [state.problem];
+    if (moved) said.push("Expected in as many rows at a prevalence of " + percent(currentPrevalence()) + ".");
+    else if (at.exact) said.push(data.weighted ? "Sums of the weights in the data." : "Counted in the data.");
     const table = data.models[state.model].thresholds, place = byId("threshold-near");
     place.replaceChildren();
     if (!at.exact) {
-      said.push("This page has counts at scores of positives; between two of them only these limits are known. Exact at:");
+      said.push((data.weighted ? "Sums of weights" : "Counts") + " are kept at scores of positives. At " + thresholdText(state.typed) + " they lie within these limits. Exact at:");
       [at.index - 1, at.index].filter((row) => row >= 0 && row < table.threshold.length).forEach((row) => {
         const button = document.createElement("button");
         button.type = "button";
