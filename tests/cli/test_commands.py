@@ -81,6 +81,20 @@ def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
     assert "no threshold" in impossible.out
 
 
+def test_operate_certifies_several_models_so_that_one_can_be_picked(run, csv_file, rows):
+    options = ("operate", csv_file, "--label", "y", "--score", "a", "--score", "b")
+    options += ("--min-precision", "0.5")
+    found = run(*options, "--json").json()
+    assert (found["confidence_level"], found["candidates"]) == (0.95, 2)
+    for model in found["models"]:
+        ranking = pr.rank(rows["y"], rows[model["name"]])
+        ours = operating_point(ranking, min_precision=0.5, confidence_level=0.975)
+        assert model["threshold"] == ours.threshold
+        assert model["confidence_level"] == 0.975
+    shown = " ".join(run(*options).out.split())
+    assert "the one you choose holds with 95 % confidence" in shown
+
+
 @pytest.mark.parametrize(
     ("ending", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
 )
