@@ -179,7 +179,7 @@ def aggregate(
     counted = ~np.isnan(found.values)
     if how != "pooled" and not counted.any():
         raise UndefinedMetricError(
-            f"{metric} is undefined in every group ({len(group_set)} in all): each lacks a class."
+            f"{metric} is undefined in all {len(group_set)} groups: each of them lacks a class."
         )
     options = GroupOptions.checked(estimator=estimator, recall=recall, k=k)
     if how == "pooled":

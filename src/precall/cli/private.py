@@ -239,8 +239,8 @@ def show(released: dict[str, Any]) -> None:
         ]
         grid(output, columns, points)
         output.print()
-    rows = wording.plural(released["rows"], "row")
-    told = f"Epsilon {released['epsilon']:g} was spent on {rows}."
+    size = wording.plural(released["rows"], "row")
+    told = f"Epsilon {released['epsilon']:g} was spent on {size}."
     if not whole:
         sentences(
             output,
