@@ -38,6 +38,6 @@ def concordance(ranking: Ranking) -> float:
     """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
     # As floats: the number of pairs outgrows int64 from six billion rows on.
     misplaced_twice = float(
-        ranking.positives.astype(np.float64) @ (2.0 * ranking.fp - ranking.tied)
+        np.sum(ranking.positives.astype(np.float64) * (2.0 * ranking.fp - ranking.tied))
     )
     return 1.0 - misplaced_twice / (2.0 * float(ranking.n_pos) * float(ranking.n_neg))

@@ -33,6 +33,22 @@ def first_highest(values: Any) -> int:
     return int(np.argmax(at_least(values, np.max(values))))
 
 
+def falling(values: Any) -> list[int]:
+    """Order of values, highest first; those that differ by rounding only stay as they were.
+
+    Examples
+    --------
+    >>> falling([0.3, 0.5, 0.1 + 0.2])
+    [1, 0, 2]
+    """
+    left = dict(enumerate(np.asarray(values, dtype=np.float64).tolist()))
+    order = []
+    while left:
+        order.append(list(left)[first_highest(list(left.values()))])
+        del left[order[-1]]
+    return order
+
+
 def settled(differences: Any, scale: Any) -> FloatArray:
     """Return differences with those that are rounding, beside numbers of size `scale`, as 0."""
     differences = np.asarray(differences, dtype=np.float64)

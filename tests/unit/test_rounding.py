@@ -12,7 +12,9 @@ import pytest
 
 import precall as pr
 from precall import _counting, _rounding
+from precall.evaluation import evaluate
 from precall.inference.limits import bca_limits
+from precall.points.certificates import passes
 from tests.datasets import random_data
 
 pytestmark = [
@@ -279,3 +281,29 @@ def test_replicates_equal_to_the_estimate_but_for_rounding_are_equal_to_it():
     assert bca_limits(estimate, beside, 0.0, 0.9) == pytest.approx(
         bca_limits(estimate, equal, 0.0, 0.9), abs=1e-15
     )
+
+
+@pytest.mark.parametrize("count", [3, 5, 8, 12])
+def test_a_chance_that_is_the_level_passes(count):
+    """As many successes as trials at one half have the chance 2**-count exactly."""
+    assert passes(count, 0, 0.5, 0.5**count)
+    assert not passes(count, 0, 0.5, 0.5**count * (1 - 1e-9))
+
+
+def test_the_best_of_equally_good_models_is_the_first_given():
+    y, first, second = (np.tile(column, 3) for column in seven_twelfths())
+    # Tiled, the areas are those of thrice the rows of each score.
+    for scores in ({"one": first, "two": second}, {"two": second, "one": first}):
+        evaluation = evaluate(y, scores)
+        values = [model.measures["aucpr"].estimate for model in evaluation.models]
+        assert values[0] == pytest.approx(values[1], rel=1e-12)
+        assert evaluation.best.name == next(iter(scores))
+
+
+def test_a_perfect_order_of_weighted_rows_is_perfect():
+    rng = np.random.default_rng(8)
+    for _ in range(50):
+        y = np.repeat([1, 0], 15)
+        scores = np.arange(30, 0, -1)
+        evaluation = evaluate(y, {"a": scores}, sample_weight=rng.random(30))
+        assert any("every positive above every" in found.text for found in evaluation.findings)

@@ -30,6 +30,7 @@ from .results import (
     Measure,
     ModelEvaluation,
     Settings,
+    ranked_models,
 )
 
 Progress = Callable[[str], object]
@@ -232,7 +233,7 @@ class _Rows(NamedTuple):
         self, models: list[ModelEvaluation], settings: Settings
     ) -> dict[str, Band]:
         """The best model against the next two; on large data against the next one only."""
-        ordered = sorted(models, key=lambda model: -model.measures["aucpr"].estimate)
+        ordered = ranked_models(models)
         best, others = ordered[0].name, [model.name for model in ordered[1:]]
         large = self.size > _MANY_ROWS
         return {

@@ -115,7 +115,7 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
     if len(ranking) == 1 and ranking.above[0] == 0 and ranking.below == 0:
         yield _warning(f"{name} gives every row the same score: it cannot tell rows apart.")
         return
-    if area.estimate == 1.0:
+    if not (ranking.above.any() or ranking.tied.any()):
         yield _warning(
             f"{name} ranks every positive above every negative. If that is too good to be true, "
             "look for the label among its inputs."

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from .._estimators import ESTIMATORS
+from .._rounding import falling
 from .._words import plural
 from ..areas import aucpr
 from ..conventions import Conventions, conventions
@@ -392,7 +393,12 @@ class Evaluation:
 
 def best_of(models: Sequence[ModelEvaluation]) -> ModelEvaluation:
     """Return the model with the highest AUCPR, the first of equals."""
-    return max(models, key=lambda model: model.measures["aucpr"].estimate)
+    return ranked_models(models)[0]
+
+
+def ranked_models(models: Sequence[ModelEvaluation]) -> list[ModelEvaluation]:
+    """Return the models by falling AUCPR; equals stay in the order given."""
+    return [models[i] for i in falling([m.measures["aucpr"].estimate for m in models])]
 
 
 def plain(value: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
-from .._rounding import TOLERANCE, first_highest, settled
+from .._rounding import TOLERANCE, falling, settled
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
@@ -95,11 +95,8 @@ class Comparison(Rich):
     @property
     def ranked(self) -> list[str]:
         """Names of the models, best estimate first; of equal ones, the one given first."""
-        left, found = dict(self.estimates), []
-        while left:
-            found.append(list(left)[first_highest(list(left.values()))])
-            del left[found[-1]]
-        return found
+        names = list(self.estimates)
+        return [names[index] for index in falling(list(self.estimates.values()))]
 
     @property
     def standard_errors(self) -> dict[str, float]:

@@ -65,6 +65,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._rounding import at_least
+
 FloatArray = npt.NDArray[np.float64]
 
 # The sequence starts where this many false positives at most can still pass ...
@@ -83,6 +85,15 @@ def binomial_tail(successes: Any, failures: Any, share: float) -> FloatArray:
     some = successes > 0
     tail = betainc(np.where(some, successes, 1.0), np.asarray(failures) + 1.0, share)
     return np.where(some, tail, 1.0)
+
+
+def passes(successes: Any, failures: Any, share: float, delta: float) -> Any:
+    """Return whether so many successes are too many for `share`, at the level `delta`.
+
+    Five of five at one half have a chance of exactly 1/32: at that level they pass, whatever the
+    rounding of the tail.
+    """
+    return at_least(delta, binomial_tail(successes, failures, share))
 
 
 def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, FloatArray]:
@@ -132,9 +143,7 @@ def smallest_rank(total: float, share: float, delta: float) -> int | None:
     None if not even the lowest of the class is enough: that takes ``ln(delta) / ln(share)`` rows.
     """
     ranks = range(1, math.floor(total) + 1)
-    found = bisect_left(
-        ranks, True, key=lambda k: bool(binomial_tail(k, total - k, share) <= delta)
-    )
+    found = bisect_left(ranks, True, key=lambda k: bool(passes(k, total - k, share, delta)))
     return ranks[found] if found < len(ranks) else None
 
 
@@ -156,14 +165,14 @@ def _ranks_tolerating(min_precision: float, delta: float) -> tuple[int, ...]:
     ranks = []
     for tolerated in range(1, _MOST_TOLERATED + 1):
 
-        def passes(found: int, wrong: int = tolerated) -> bool:
-            return bool(binomial_tail(found, wrong, min_precision) <= delta)
+        def enough_found(found: int, wrong: int = tolerated) -> bool:
+            return bool(passes(found, wrong, min_precision, delta))
 
         enough = 1
-        while not passes(enough):
+        while not enough_found(enough):
             enough *= 2
         inside = range(enough // 2, enough + 1)
-        ranks.append(inside[bisect_left(inside, True, key=passes)] + tolerated)
+        ranks.append(inside[bisect_left(inside, True, key=enough_found)] + tolerated)
     return tuple(ranks)
 
 
@@ -183,6 +192,6 @@ def passing_run(
 
     Works on the last axis, for one data set or for many along the leading axes.
     """
-    passed = binomial_tail(tp, fp, min_precision) <= delta
+    passed = passes(tp, fp, min_precision, delta)
     passed |= np.arange(tp.shape[-1]) < np.asarray(first)[..., np.newaxis]
     return np.where(passed.all(axis=-1), tp.shape[-1], np.argmin(passed, axis=-1))
