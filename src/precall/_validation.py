@@ -7,6 +7,7 @@ free (NaN scores sort last) are made by the sorting code, which calls back here 
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -14,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
+from ._arrow import decoded, is_arrow, is_nested
 from .exceptions import InputError
 
 Array = npt.NDArray[Any]
@@ -21,6 +23,10 @@ Mask = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 _SHOWN_LABELS = 5
+# What holds several values where one is wanted.
+_SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
+_MISSING = "must not be missing (NaN or None)"
+_DROP = "drop or fill those rows first"
 
 
 def require_ranking(ranking: object) -> None:
@@ -41,8 +47,13 @@ def _ranking_class() -> type:
 
 def as_vector(values: object, name: str) -> Array:
     """Turn anything array-like into a one-dimensional array, without a copy where possible."""
-    array = _as_array(values, name)
+    array = as_array(values, name)
     if array.ndim != 1:
+        if array.ndim == 0:
+            raise InputError(
+                f"{name} must be an array of values, got {type(values).__name__}: "
+                "pass a list or an array."
+            )
         raise InputError(
             f"{name} must be one-dimensional, got shape {array.shape}: "
             f"pass {_one_column(array, name)}."
@@ -57,17 +68,27 @@ def _one_column(array: Array, name: str) -> str:
     return f"{name}.ravel()"
 
 
-def _as_array(values: object, name: str) -> Array:
+def as_array(values: object, name: str) -> Array:
+    """Turn anything array-like into an array of any shape, without a copy where possible."""
     if type(values) is np.ndarray:
         return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         missing = np.ma.getmaskarray(values).ravel()
-        _reject(name, "must not have masked values", missing, "drop or fill those rows first")
+        _reject(name, "must not have masked values", missing, _DROP)
     if isinstance(values, (str, bytes)) or np.isscalar(values) or values is None:
         raise InputError(f"{name} must be an array of values, got {values!r}.")
+    if isinstance(values, (Set, Mapping)):
+        raise InputError(
+            f"{name} must have its values in the order of the rows, got a "
+            f"{type(values).__name__}: pass a list or an array."
+        )
+    if is_arrow(values):
+        return _from_arrow(values, name)
     tensor: Any = values
-    if hasattr(tensor, "detach") and hasattr(tensor, "cpu"):  # torch: leave the graph and device
-        tensor = tensor.detach().cpu()
+    if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
+        tensor = [_detached(value) for value in values]
+    else:
+        tensor = _detached(values)
     try:
         if hasattr(tensor, "__array__") or not hasattr(tensor, "__dlpack__"):
             return np.asarray(tensor)
@@ -77,6 +98,24 @@ def _as_array(values: object, name: str) -> Array:
             f"{name} cannot be read as an array ({error}): "
             "pass a list, a NumPy array, a column or a tensor of plain numbers."
         ) from error
+
+
+def _detached(value: Any) -> Any:
+    """Take a torch tensor out of its graph and off its device."""
+    return value.detach().cpu() if hasattr(value, "detach") and hasattr(value, "cpu") else value
+
+
+def _from_arrow(values: Any, name: str) -> Array:
+    """Look for nulls before they are converted: afterwards some of them look like values."""
+    if is_nested(values):
+        raise InputError(
+            f"{name} must hold one value per row, got {values.type}: take the one value out of "
+            "each row first."
+        )
+    column = decoded(values)
+    if column.null_count:
+        _reject(name, _MISSING, np.asarray(column.is_null(), dtype=np.bool_), _DROP)
+    return np.asarray(column)
 
 
 def as_scores(y_score: object, name: str = "y_score") -> Array:
@@ -91,6 +130,7 @@ def as_scores(y_score: object, name: str = "y_score") -> Array:
         try:
             return scores.astype(np.float64)
         except (TypeError, ValueError) as error:
+            _reject_nested(scores, name)
             reject_missing(scores, name)
             raise InputError(f"{name} must hold numbers ({error}).") from error
     raise InputError(
@@ -101,8 +141,11 @@ def as_scores(y_score: object, name: str = "y_score") -> Array:
 
 def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") -> Mask:
     """Return which rows are positive; the labels must be two at most, and unambiguous."""
+    require_label(pos_label)
     labels = as_vector(y_true, name)
     kind = labels.dtype.kind
+    if kind == "O":
+        _reject_nested(labels, name)
     if kind == "b" and isinstance(pos_label, (bool, np.bool_, Integral)) and pos_label in (0, 1):
         mask: Mask = labels if pos_label else ~labels
         return mask
@@ -125,6 +168,27 @@ def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") ->
         if int(np.count_nonzero(labels == negative_label)) == n_rest:
             return positive
     _reject_labels(labels, pos_label, name, textual)
+
+
+def require_label(pos_label: object) -> None:
+    """Raise unless `pos_label` is one label: NumPy would compare the rows with one of several."""
+    if isinstance(pos_label, _SEVERAL) and not (
+        isinstance(pos_label, np.ndarray) and pos_label.ndim == 0
+    ):
+        raise InputError(
+            f"pos_label must be one label, got {pos_label!r}: pass the label of the positive "
+            "class; to count several as positive, pass a boolean array as y_true."
+        )
+
+
+def _reject_nested(values: Array, name: str) -> None:
+    """Raise if a row holds several values; an array of one of them compares like a number."""
+    kinds = set(map(type, values.tolist()))
+    nested = tuple(kind for kind in kinds if issubclass(kind, _SEVERAL))
+    if nested:
+        bad = np.asarray([isinstance(value, nested) for value in values.tolist()])
+        shown = " and ".join(sorted(kind.__name__ for kind in nested))
+        _reject(name, f"must hold one value per row, got {shown}", bad, "take the one value out")
 
 
 def _negative_labels(labels: Array, positive: Mask, pos_label: object) -> tuple[object, ...]:
@@ -195,10 +259,12 @@ def reject_missing(values: Array, name: str) -> None:
         missing = np.asarray([_is_missing(v) for v in values.tolist()], dtype=np.bool_)
     elif values.dtype.kind == "f":
         missing = np.isnan(values)
+    elif values.dtype.kind in "mM":
+        missing = np.isnat(values)
     else:
         return
     if missing.any():
-        _reject(name, "must not be missing (NaN or None)", missing, "drop or fill those rows first")
+        _reject(name, _MISSING, missing, _DROP)
 
 
 def _is_missing(value: object) -> bool:
@@ -224,6 +290,7 @@ def as_weights(sample_weight: object, name: str = "sample_weight") -> FloatArray
         try:
             weights = weights.astype(np.float64)
         except (TypeError, ValueError) as error:
+            _reject_nested(weights, name)
             reject_missing(weights, name)
             raise InputError(f"{name} must hold numbers ({error}).") from error
     weights = weights.astype(np.float64, copy=False)

@@ -98,7 +98,7 @@ def _score(
     estimator: str,
     recall: tuple[float, float],
 ) -> Any:
-    scores = np.asarray(y_score)
+    scores = _validation.as_array(y_score, "y_score")
 
     def area(labels: Any, values: Any, weights: Any, label: object = 1) -> float:
         ranking = rank(labels, values, pos_label=label, sample_weight=weights)
@@ -129,7 +129,7 @@ def _score(
 
 def _indicator(y_true: object, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Turn class labels into one column per class, sorted; check an indicator matrix."""
-    labels = np.asarray(y_true)
+    labels = _validation.as_array(y_true, "y_true")
     if labels.ndim == 1:
         classes, codes = np.unique(labels, return_inverse=True)
         if classes.size != scores.shape[1]:

@@ -1,5 +1,6 @@
 """Bad input: one line that says what, where and what to do; exit status 2; nothing written."""
 
+import json
 import os
 import subprocess
 import sys
@@ -97,6 +98,20 @@ def test_columns_that_cannot_be_used(run, tmp_path, columns, options, words):
     refused(
         run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", *options), *words
     )
+
+
+@pytest.mark.parametrize("role", ["label", "score", "weight", "group", "cluster"])
+@pytest.mark.parametrize("ending", [".parquet", ".jsonl"])
+def test_nested_columns_are_refused_in_one_line(run, tmp_path, role, ending):
+    roles = ("label", "score", "weight", "group", "cluster")
+    table = pa.table({name: [0, 1] for name in roles} | {role: [[0], [1]]})
+    path = tmp_path / f"data{ending}"
+    if ending == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        path.write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    options = [word for name in roles for word in (f"--{name}", name)]
+    refused(run("evaluate", path, *options), f"column '{role}' holds list", "one value per row")
 
 
 @pytest.mark.parametrize(

@@ -367,6 +367,37 @@ def test_errors_are_those_of_rank_with_the_count_over_all_shards(name, once, tab
         assert str(found.value).split(remedy)[0].startswith(told.split(remedy)[0])
 
 
+def test_missing_positions_of_a_dictionary_without_sign_are_missing():
+    words = pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 0], pa.uint8()), ["n", "p"])
+    inside = pa.DictionaryArray.from_arrays(pa.array([0, 2, 1, 0], pa.int8()), ["n", "p", None])
+    message = "must not be missing .*: 1 bad row of 4, the first at position 1"
+    scores = pa.array([4.0, 3.0, 2.0, 1.0])
+    for column in (words, inside):
+        with pytest.raises(InputError, match=f"label='y' {message}"):
+            arrow.rank(pa.table({"y": column, "s": scores}), **NAMES, pos_label="p")
+        grouped = pa.table({"y": [1, 0, 1, 0], "s": scores, "g": column})
+        with pytest.raises(InputError, match=f"group='g' {message}"):
+            arrow.rank(grouped, **NAMES, group="g")
+
+
+@pytest.mark.parametrize("nested", [[[1], [0]], [{"a": 1}, {"a": 0}]], ids=["list", "struct"])
+@pytest.mark.parametrize("role", ["label", "score", "weight", "group"])
+def test_nested_columns_are_refused_in_one_way(nested, role, tmp_path):
+    columns = {"label": [1, 0], "score": [2.0, 1.0], "weight": [1.0, 1.0], "group": ["a", "b"]}
+    table = pa.table(columns | {role: nested})
+    pq.write_table(table, tmp_path / "data.parquet")
+    json_lines(table, tmp_path / "data.jsonl")
+    names = {name: name for name in columns}
+    for data in (table, tmp_path / "data.parquet", tmp_path / "data.jsonl"):
+        with pytest.raises(InputError, match=f"{role}='{role}' must hold one value per row, got"):
+            arrow.rank(data, **names)
+
+
+def test_the_positive_label_is_one(table):
+    with pytest.raises(InputError, match=r"pos_label must be one label, got \[1\]"):
+        arrow.rank(table, **NAMES, pos_label=[1])
+
+
 def test_too_many_labels_do_not_fill_the_memory():
     table = pa.table({"y": np.arange(5000.0), "s": np.arange(5000.0)})
     with pytest.raises(InputError, match=r"at most two labels, got more than 1000 \(0.0, 1.0"):

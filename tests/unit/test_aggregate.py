@@ -459,6 +459,14 @@ def test_rankings_are_compared_group_by_group():
     assert json.loads(json.dumps(result.to_dict()))["test"] == "t"
 
 
+def test_rankings_in_a_list_are_no_values():
+    rng = np.random.default_rng(65)
+    y, s, query = tasks(rng, [0.2] * 3, size=30)
+    listed = list(rank_groups(y, s, query))
+    with pytest.raises(InputError, match=r"first .* rankings in a list: pass RankingSet\.from_"):
+        compare_groups(listed, listed)
+
+
 def test_groups_without_a_value_are_left_out_of_both():
     result = compare_groups([0.5, np.nan, 0.7], [0.4, 0.2, 0.5])
     assert (result.n, result.wins) == (2, 2)

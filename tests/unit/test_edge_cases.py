@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import precall as pr
+import precall.sklearn
 from precall.exceptions import InputError, UndefinedMetricWarning
 
 Y = [1, 0, 1, 0, 0]
@@ -173,6 +174,125 @@ def test_labels_that_are_accepted(labels, label):
 )
 def test_scores_that_are_accepted(scores):
     assert pr.rank(Y, scores) == REFERENCE
+
+
+DICTIONARY = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), ["n", "p", None])
+COLUMNS_WITH_NULLS = {
+    "chunked dictionary": lambda values: pa.chunked_array([pa.array(values).dictionary_encode()]),
+    "chunks of dictionaries": lambda values: pa.chunked_array(
+        [pa.array(values[:2]).dictionary_encode(), pa.array(values[2:]).dictionary_encode()]
+    ),
+    "dictionary": lambda values: pa.array(values).dictionary_encode(),
+    "unsigned dictionary": lambda values: (
+        pa.array(values).dictionary_encode().cast(pa.dictionary(pa.uint8(), pa.array(values).type))
+    ),
+    "arrow": pa.array,
+    "chunked": lambda values: pa.chunked_array([values[:1], values[1:]]),
+    "categorical": lambda values: pd.Series(values, dtype="category"),
+    "nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "arrow in pandas": lambda values: pd.Series(
+        values, dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.array(values).type))
+    ),
+    "polars": pl.Series,
+}
+
+
+@pytest.mark.parametrize("column", COLUMNS_WITH_NULLS.values(), ids=COLUMNS_WITH_NULLS)
+@pytest.mark.parametrize(
+    ("call", "values", "name"),
+    [
+        (lambda c: pr.rank(c, [4, 3, 2, 1], pos_label="p"), ["p", None, "n", None], "y_true"),
+        (lambda c: pr.rank(c, [4, 3, 2, 1]), [1, None, 0, None], "y_true"),
+        (lambda c: pr.rank([1, 0, 1, 0], c), [4.0, None, 2.0, None], "y_score"),
+        (lambda c: pr.rank([1, 0, 1, 0], c), [4, None, 2, None], "y_score"),
+        (
+            lambda c: pr.rank([1, 0, 1, 0], [4, 3, 2, 1], sample_weight=c),
+            [4, None, 2, None],
+            "sample_weight",
+        ),
+        (lambda c: pr.rank_groups([1, 0] * 2, [4, 3, 2, 1], c), ["a", None, "b", None], "groups"),
+        (
+            lambda c: pr.cluster_interval([1, 0] * 2, [4, 3, 2, 1], c),
+            ["a", None, "b", None],
+            "clusters",
+        ),
+    ],
+    ids=["words", "numbers", "scores", "whole scores", "weights", "groups", "clusters"],
+)
+def test_missing_values_are_missing_in_every_kind_of_column(column, call, values, name):
+    with pytest.raises(InputError, match=rf"^{name} must .*2 bad rows of 4, the first at pos.* 1:"):
+        call(column(values))
+
+
+def test_a_missing_value_inside_a_dictionary_is_missing():
+    with pytest.raises(InputError, match=r"y_true must not be missing.*first at position 2"):
+        pr.rank(DICTIONARY, [3, 2, 1], pos_label="p")
+
+
+def test_dictionaries_without_missing_values_are_read():
+    labels = pa.chunked_array([pa.array(list("ynynn")).dictionary_encode()])
+    assert pr.rank(labels, S, pos_label="y") == REFERENCE
+    scores = pa.chunked_array([pa.array(S).dictionary_encode()])
+    assert pr.rank(Y, scores) == REFERENCE
+
+
+def test_a_missing_time_is_no_group():
+    times = pd.Series(["2020-01-01", None, "2020-01-02", None], dtype="datetime64[ns]")
+    with pytest.raises(InputError, match=r"groups must not be missing.* 2 bad rows.* position 1"):
+        pr.rank_groups([1, 0, 1, 0], [4, 3, 2, 1], times)
+
+
+NESTED = [[1], [0], [1], [0], [0]]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        pa.array(NESTED),
+        pa.chunked_array([pa.array(NESTED)]),
+        pa.array([{"a": label} for (label,) in NESTED]),
+        pd.Series(NESTED),
+        pd.Series([np.array(label) for label in NESTED]),
+        pd.Series([{"a": label} for (label,) in NESTED]),
+        pl.Series(NESTED),
+    ],
+    ids=["list", "chunked", "struct", "pandas", "arrays", "dicts", "polars"],
+)
+def test_nested_values_are_refused_in_one_way(labels):
+    message = "must hold one value per row, got"
+    with pytest.raises(InputError, match=f"y_true {message}"):
+        pr.rank(labels, S)
+    with pytest.raises(InputError, match=f"y_score {message}"):
+        pr.rank(Y, labels)
+    with pytest.raises(InputError, match=f"sample_weight {message}"):
+        pr.rank(Y, S, sample_weight=labels)
+
+
+@pytest.mark.parametrize("values", [{1, 0}, frozenset({1, 0}), {1: 2, 0: 1}], ids=type)
+def test_what_has_no_order_is_refused(values):
+    with pytest.raises(InputError, match="y_true must have its values in the order of the rows"):
+        pr.rank(values, [2, 1])
+
+
+def test_a_generator_is_no_array():
+    with pytest.raises(InputError, match="y_true must be an array of values, got generator"):
+        pr.rank((label for label in Y), S)
+
+
+@pytest.mark.parametrize("label", [[1], (1, 2), {1}, np.array([1, 0, 1, 0, 0])], ids=str)
+def test_the_positive_label_is_one(label):
+    with pytest.raises(InputError, match="pos_label must be one label, got"):
+        pr.rank(Y, S, pos_label=label)
+
+
+def test_tensors_are_taken_out_of_their_graph():
+    scores = torch.tensor(S, dtype=torch.float64, requires_grad=True)
+    assert pr.rank(Y, list(scores)) == REFERENCE
+    assert pr.rank(Y, tuple(score * 1.0 for score in scores)) == REFERENCE
+    wide = torch.stack([1 - scores, scores], dim=1)
+    assert pr.rank_classes(Y, wide).of(1) == pr.rank_classes(Y, wide.detach().numpy()).of(1)
+    areas = precall.sklearn.aucpr_score(torch.tensor(Y), wide, average=None)
+    assert areas[1] == pr.aucpr(REFERENCE)
 
 
 def test_dlpack_alone_is_enough():

@@ -97,7 +97,7 @@ def _differ(a: Array, b: Array) -> Mask:
     try:
         return np.asarray(a != b, dtype=np.bool_)
     except (TypeError, ValueError) as error:  # pandas.NA has no truth value
-        _validation.reject_missing(np.concatenate([a[:1], b]), "groups")
+        _validation.reject_missing(np.concatenate([b, a[-1:]]), "groups")
         raise InputError(f"groups must hold labels that can be compared ({error}).") from error
 
 

@@ -172,7 +172,7 @@ def rank_classes(
     >>> rankings.labels.tolist(), rankings.n_pos.tolist()
     (['ant', 'bee', 'fly'], [2, 1, 1])
     """
-    matrix = _validation._as_array(scores_matrix, "scores_matrix")
+    matrix = _validation.as_array(scores_matrix, "scores_matrix")
     if matrix.ndim != 2:
         raise InputError(
             "scores_matrix must have one row per case and one column per class, got shape "
@@ -198,7 +198,7 @@ def _class_members(
     y_true: object, classes: object, n_classes: int
 ) -> tuple[Array, npt.NDArray[np.bool_]]:
     """Label of each column, and which rows belong to it."""
-    labels = _validation._as_array(y_true, "y_true")
+    labels = _validation.as_array(y_true, "y_true")
     names = None if classes is None else _grouping.as_group_labels(classes)
     if labels.ndim == 2:
         if not np.isin(labels, (0, 1)).all():

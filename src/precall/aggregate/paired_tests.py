@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from .. import _validation
 from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
+from ..ranking import Ranking
 from ..results import Interval
 from .averages import t_quantile
 from .metrics import GroupValues, per_group
@@ -195,6 +196,11 @@ def _paired_values(
         if isinstance(given, GroupValues):
             name = given.metric
         column = given.values if isinstance(given, GroupValues) else given
+        if isinstance(column, Iterable) and any(isinstance(member, Ranking) for member in column):
+            raise InputError(
+                f"{side} must be a RankingSet, or one number per group, got rankings in a "
+                f"{type(column).__name__}: pass RankingSet.from_rankings({side})."
+            )
         values.append(_validation.as_vector(column, side).astype(np.float64))
     _validation.require_same_length(first=values[0], second=values[1])
     return values, name

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import as_scores
+from .._arrow import flat, is_nested, is_number, plain
+from .._validation import as_scores, require_label
 from ..exceptions import InputError
 
 Array = npt.NDArray[Any]
@@ -31,6 +32,10 @@ class Request:
     weight: str | None = None
     group: str | None = None
     pos_label: Any = 1
+
+    def __post_init__(self) -> None:
+        """Refuse several labels where one is wanted."""
+        require_label(self.pos_label)
 
     @property
     def columns(self) -> dict[str, str]:
@@ -161,6 +166,12 @@ def select(table: Any, request: Request) -> Any:
 def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
     """Turn one Arrow table or batch, whose columns are in the order of their roles, into arrays."""
     columns = dict(zip(request.columns, table.columns, strict=True))
+    for role, column in columns.items():
+        if is_nested(column):
+            raise InputError(
+                f"{request.told(role)} must hold one value per row, got {column.type}: make a "
+                "column of the one value that is meant."
+            )
     labels, labels_missing = _labels(columns["label"], request)
     scores, scores_missing = _scores(columns["score"], request)
     return Piece(
@@ -173,28 +184,6 @@ def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
         _weights(columns["weight"], request) if request.weight is not None else None,
         _coded(columns["group"]) if request.group is not None else None,
     )
-
-
-def _flat(column: Any) -> Any:
-    import pyarrow as pa
-
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-
-
-def _plain(column: Any) -> Any:
-    """Numbers as they are; what only Arrow knows as the nearest plain numbers."""
-    import pyarrow as pa
-    import pyarrow.types as kind
-
-    column = _flat(column)
-    if kind.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if kind.is_decimal(column.type):
-        # Reading the digits rounds correctly; the direct cast does not always.
-        column = column.cast(pa.string()).cast(pa.float64())
-    elif kind.is_null(column.type):
-        column = column.cast(pa.float64())
-    return column
 
 
 def _numbers(column: Any) -> tuple[Array, Mask | None]:
@@ -213,36 +202,27 @@ def _numbers(column: Any) -> tuple[Array, Mask | None]:
     return values, None
 
 
-def _is_number(column: Any) -> bool:
-    import pyarrow.types as kind
-
-    return bool(
-        kind.is_integer(column.type)
-        or kind.is_floating(column.type)
-        or kind.is_boolean(column.type)
-    )
-
-
 def _labels(column: Any, request: Request) -> tuple[Array | Coded, Mask | None]:
     import pyarrow.types as kind
 
-    column = _flat(column)
-    if kind.is_dictionary(column.type) or not _is_number(_plain(column)):
+    column = flat(column)
+    if kind.is_dictionary(column.type) or not is_number(plain(column)):
         coded = _coded(column)
-        if not all(isinstance(value, (str, bytes, bool, int, float)) for value in coded.values):
+        present = [value for value in coded.values if value is not None]
+        if not all(isinstance(value, (str, bytes, bool, int, float)) for value in present):
             raise InputError(
                 f"{request.told('label')} must hold labels (numbers, booleans or strings), "
                 f"got {column.type}."
             )
         missing = coded.codes < 0
         return coded, missing if missing.any() else None
-    return _numbers(_plain(column))
+    return _numbers(plain(column))
 
 
 def _scores(column: Any, request: Request) -> tuple[Array, Mask | None]:
-    column = _plain(column)
+    column = plain(column)
     name = request.told("score")
-    if not _is_number(column):
+    if not is_number(column):
         raise InputError(
             f"{name} must hold real numbers, got {column.type}: convert the column first."
         )
@@ -254,19 +234,22 @@ def _weights(column: Any, request: Request) -> FloatArray:
     """Weights as they are; nulls become NaN and are judged with the other bad weights."""
     import pyarrow as pa
 
-    column = _plain(column)
-    if not _is_number(column):
+    column = plain(column)
+    if not is_number(column):
         raise InputError(f"{request.told('weight')} must hold numbers, got {column.type}.")
     return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
 def _coded(column: Any) -> Coded:
+    import pyarrow as pa
     import pyarrow.types as kind
 
-    column = _flat(column)
+    column = flat(column)
     if not kind.is_dictionary(column.type):
         column = column.dictionary_encode()
-    codes = column.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    # Signed before nulls become -1: positions may be stored without a sign.
+    indices = column.indices.cast(pa.int64()).fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False)
     values = column.dictionary.to_pylist()
     missing = [value is None or value != value for value in values]
     if any(missing):

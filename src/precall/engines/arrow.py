@@ -160,7 +160,7 @@ def _pieces(
             yield from read_pieces(batches, request, shard, rows)
     except (pa.ArrowException, OSError) as error:
         raise InputError(
-            f"data cannot be read ({error}): mend the file, or pass a pyarrow.dataset with types."
+            f"data cannot be read ({error}): fix the file, or pass a pyarrow.dataset with types."
         ) from error
 
 

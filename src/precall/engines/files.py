@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._arrow import is_nested, is_number, plain
 from .._optional import require
 from .._words import plural
 from ..exceptions import InputError
@@ -198,33 +199,19 @@ def positive_label(source: str | Path, roles: Roles) -> Any:
 
 
 def _column(table: Any, name: str) -> Any:
-    import pyarrow as pa
-    import pyarrow.types as kind
-
     column = table.column(name)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    if kind.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    if kind.is_decimal(column.type) or kind.is_null(column.type):
-        column = column.cast(pa.float64())
-    return column
+    if is_nested(column):
+        raise InputError(
+            f"column {told(name)} holds {column.type}, and one value per row is wanted: make a "
+            "column of the one value that is meant."
+        )
+    return plain(column)
 
 
 def _is_text(column: Any) -> bool:
     import pyarrow.types as kind
 
     return bool(kind.is_string(column.type) or kind.is_large_string(column.type))
-
-
-def _is_number(column: Any) -> bool:
-    import pyarrow.types as kind
-
-    return bool(
-        kind.is_integer(column.type)
-        or kind.is_floating(column.type)
-        or kind.is_boolean(column.type)
-    )
 
 
 def _reject_nulls(column: Any, name: str) -> None:
@@ -237,7 +224,7 @@ def _reject_nulls(column: Any, name: str) -> None:
 
 
 def _scores(column: Any, name: str) -> Array:
-    if not _is_number(column):
+    if not is_number(column):
         raise InputError(
             f"score column {told(name)} holds {_content(column)}, not numbers: name a column of "
             "numbers, or convert it first."
@@ -256,7 +243,7 @@ def _content(column: Any) -> str:
 
 
 def _weights(column: Any, name: str) -> FloatArray:
-    if not _is_number(column):
+    if not is_number(column):
         raise InputError(f"weight column {told(name)} holds {_content(column)}, not numbers.")
     _reject_nulls(column, name)
     values = column.to_numpy(zero_copy_only=False)
@@ -271,7 +258,7 @@ def _positive(column: Any, roles: Roles) -> Mask:
     _reject_nulls(column, roles.label)
     if _is_text(column):
         return _positive_text(column, roles)
-    if not _is_number(column):
+    if not is_number(column):
         raise InputError(f"{name} holds {_content(column)}, which are no labels.")
     labels = column.to_numpy(zero_copy_only=False)
     return _validation.as_positive_mask(labels, _numeric_label(roles.pos_label, name), name)
