@@ -162,9 +162,18 @@ class SegmentCounts:
         return cls(Mass.empty(size, weighted), Mass.empty(size, weighted))
 
     def update(
-        self, thresholds: Array, positive: Mask, scores: Array, weights: FloatArray | None
+        self,
+        thresholds: Array,
+        positive: Mask,
+        scores: Array,
+        weights: FloatArray | None,
+        *,
+        spread: bool = True,
     ) -> None:
-        """Count rows in place. `thresholds` ascend and have the dtype of the scores."""
+        """Count rows in place. `thresholds` ascend and have the dtype of the scores.
+
+        The spreads are left alone where the scores stand for something else (``spread=False``).
+        """
         if weights is not None and self.positives.weights is None:
             self.positives = self.positives.with_weights()
             self.negatives = self.negatives.with_weights()
@@ -173,10 +182,11 @@ class SegmentCounts:
             (self.positives, self.negatives), parts, strict=True
         ):
             _count(mass, thresholds, ascending, sorted_weights)
-        first, second = (
-            spread + Spread.of(*part) for spread, part in zip(self.spreads, parts, strict=True)
-        )
-        self.spreads = first, second
+        if spread:
+            first, second = (
+                total + Spread.of(*part) for total, part in zip(self.spreads, parts, strict=True)
+            )
+            self.spreads = first, second
 
     def __add__(self, other: object) -> SegmentCounts:
         """Counts of both, on the same thresholds."""
@@ -212,6 +222,8 @@ class SegmentCounts:
     def from_blocks(cls, blocks: list[SegmentCounts]) -> SegmentCounts:
         """Inverse of `blocks`."""
         first, *rest = blocks
+        if not rest:
+            return first
         return cls(
             first.positives.joined(*(block.positives for block in rest)),
             first.negatives.joined(*(block.negatives for block in rest)),
@@ -309,6 +321,8 @@ def assemble(
 
 
 def _kept(cells: Cells, kept: IntArray) -> Cells:
+    if kept.size == cells.positives.size:
+        return cells
     loose = cells.above + cells.tied
     if kept.size == 0:
         none = np.zeros(0, dtype=loose.dtype)

@@ -4,12 +4,15 @@ import io
 import os
 import sys
 import threading
+import tracemalloc
+from contextlib import suppress
 from decimal import Decimal
 
 import numpy as np
 import pytest
 
 import precall as pr
+from precall._segments import SegmentCounts
 from precall.aggregate.groups import rank_groups
 from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError
@@ -193,6 +196,49 @@ def test_weights_with_their_squares_and_rows(memory, table):
     np.testing.assert_allclose(found.moments, exact.moments, rtol=1e-12)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["numbers", "words", "dictionary"])
+def test_many_groups_in_any_order_are_counted_at_once(weighted, kind, tmp_path, monkeypatch):
+    rng = np.random.default_rng(11)
+    rows = 20_000
+    labels = rng.random(rows) < 0.1
+    scores = rng.choice([-np.inf, -1.0, -0.0, 0.0, 0.5, 1.0, np.inf], rows) + 0.01 * labels
+    groups = rng.integers(0, 3000, rows)
+    weights = rng.integers(0, 5, rows) / 4 if weighted else None
+    column = pa.array(groups if kind == "numbers" else [f"query {g}" for g in groups])
+    columns = {"y": labels, "s": scores, "w": np.ones(rows) if weights is None else weights}
+    table = pa.table(columns | {"g": column.dictionary_encode() if kind[0] == "d" else column})
+    pq.write_table(table, tmp_path / "data.parquet", row_group_size=4000)
+    calls = []
+    count = SegmentCounts.update
+    monkeypatch.setattr(
+        SegmentCounts, "update", lambda *a, **k: (calls.append(1), count(*a, **k))[1]
+    )
+    options = {"weight": "w"} if weighted else {}
+    found = arrow.rank(tmp_path / "data.parquet", **NAMES, group="g", **options)
+    expected = rank_groups(labels, scores, column, weights)
+    assert found.labels.tolist() == expected.labels.tolist()
+    assert list(found) == list(expected)
+    assert len(calls) <= 5  # one for each piece of the file, however many groups there are
+    kept = arrow.rank(tmp_path / "data.parquet", **NAMES, group="g", max_rows=50, **options)
+    assert list(kept) == list(expected)
+
+
+def test_groups_are_coarsened_one_by_one():
+    rng = np.random.default_rng(12)
+    labels = rng.random(20_000) < 0.3
+    scores = rng.normal(size=20_000) + labels
+    groups = rng.choice(3, size=20_000, p=[0.8, 0.199, 0.001])
+    table = pa.table({"y": labels, "s": scores, "g": groups})
+    found = arrow.rank(lambda: table.to_batches(1000), **NAMES, group="g", max_rows=20)
+    for ranking, exact in zip(found, rank_groups(labels, scores, groups), strict=True):
+        assert len(ranking) <= 20
+        assert (ranking.n_pos, ranking.n_neg) == (exact.n_pos, exact.n_neg)
+        bounds = pr.tie_bounds(ranking)
+        assert bounds.low <= pr.aucpr(exact) <= bounds.high
+    assert found[2] == rank_groups(labels, scores, groups)[2]  # few enough to stay exact
+
+
 def test_groups_without_positives_have_their_place(table):
     group = np.where(table["y"].to_numpy() == 1, 7, np.arange(ROWS) % 3)
     found = arrow.rank(table.append_column("k", pa.array(group)), **NAMES, group="k")
@@ -298,6 +344,27 @@ def test_positives_beyond_the_memory_are_refused_with_the_way_out():
     with pytest.raises(InputError, match=r"larger memory= .* or max_rows="):
         arrow.rank(table, **NAMES, memory=1_000_000)
     assert arrow.rank(table, **NAMES, memory=1_000_000, max_rows=100).n_pos == 20_000
+
+
+@pytest.mark.parametrize("n_positives", [60_000, 300_000])
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"group": "g"}], ids=str)
+def test_memory_is_a_bound_for_all_threads_together(n_positives, options):
+    rng = np.random.default_rng(5)
+    labels = np.arange(600_000) < n_positives
+    rng.shuffle(labels)
+    columns = {"y": labels, "s": rng.normal(size=600_000), "w": rng.random(600_000)}
+    table = pa.table(columns | {"g": rng.integers(0, 50, 600_000)})
+    memory = 2**25
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        # Whether they fit or not, nothing is to take more than this.
+        with suppress(InputError):
+            arrow.rank(table, **NAMES, **options, memory=memory)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before < memory
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
@@ -494,6 +561,21 @@ def test_an_error_stops_the_other_threads(table):
     with pytest.raises(RuntimeError, match="enough"):
         arrow.rank(batches, **NAMES, progress=progress)
     assert len(seen) < 500
+
+
+def test_a_file_that_is_replaced_between_the_passes(table, tmp_path):
+    path = tmp_path / "data.csv"
+    csv.write_csv(table, path)
+    other = table.set_column(1, "s", pa.array(np.roll(table["s"].to_numpy(), 1)))
+    replacement = iter([other])
+
+    def progress(done, total):
+        if done == ROWS:  # the first pass is over
+            csv.write_csv(next(replacement), tmp_path / "new.csv")
+            (tmp_path / "new.csv").replace(path)
+
+    with pytest.raises(InputError, match="had other values in the second pass than in the first"):
+        arrow.rank(path, **NAMES, progress=progress)
 
 
 def test_data_that_change_between_the_passes(table):

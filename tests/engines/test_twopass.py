@@ -11,9 +11,11 @@ import pytest
 import precall as pr
 from precall.aggregate.groups import rank_groups
 from precall.engines import _twopass
-from precall.engines._census import PositiveScores
+from precall.engines._census import PositiveScores, Room
 from precall.engines._columns import Request, read_pieces
-from precall.engines._twopass import Count, TakeCensus, Tally, rank_in_two_passes
+from precall.engines._survey import checksum
+from precall.engines._thresholds import Thresholds
+from precall.engines._twopass import Count, TakeCensus, rank_in_two_passes
 
 pa = pytest.importorskip("pyarrow")
 
@@ -25,7 +27,8 @@ def shards(n_shards=6, rows=3000, decimals=2, seed=0):
     labels = rng.random(rows) < 0.1
     scores = np.round(rng.normal(size=rows) + labels, decimals)
     groups = rng.integers(0, 40, rows)
-    table = pa.table({"y": labels, "s": scores, "g": groups})
+    weights = rng.integers(1, 9, rows) / 4
+    table = pa.table({"y": labels, "s": scores, "g": groups, "w": weights})
     cuts = np.linspace(0, rows, n_shards + 1).astype(int)
     return labels, scores, groups, [table.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
 
@@ -63,12 +66,13 @@ def test_results_add_up_in_any_order_and_grouping(order, by_parts, group, monkey
         )
         return (task.start() + first) + reduce(add, rest, second)
 
-    rankings = rank_in_two_passes(run, request, None)
+    found = rank_in_two_passes(run, request, None)
     if group is None:
-        assert rankings[None] == pr.rank(labels, scores)
+        assert found == pr.rank(labels, scores)
     else:
         exact = rank_groups(labels, scores, groups)
-        assert all(rankings[label] == exact.of(label) for label in exact.labels.tolist())
+        assert found.labels.tolist() == exact.labels.tolist()
+        assert list(found) == list(exact)
 
 
 def test_a_result_that_is_added_twice_is_noticed():
@@ -87,12 +91,12 @@ def test_a_result_that_is_added_twice_is_noticed():
 def test_what_crosses_the_network():
     *_, tables = shards(rows=40_000, decimals=12)
     census = reduce(add, states(TakeCensus(request=REQUEST), tables))
-    [thresholds] = census.thresholds().values()
-    size = thresholds.size
+    values, _ = census.scores.thresholds(census.survey.dtype)
+    size = values.size
     assert size > 3000
     # 8 bytes for each positive score out, 24 bytes for its counts back, and a little around them.
     assert len(pickle.dumps(census)) < 8 * size + 2000
-    task = Count(request=REQUEST, thresholds={None: thresholds})
+    task = Count(request=REQUEST, thresholds=Thresholds(values))
     assert len(pickle.dumps(task)) < 8 * size + 2000
     assert len(pickle.dumps(states(task, tables)[0])) < 24 * size + 2000
 
@@ -100,18 +104,19 @@ def test_what_crosses_the_network():
 def test_blocks_are_small_and_come_together_again(monkeypatch):
     monkeypatch.setattr(_twopass, "THRESHOLDS_PER_BLOCK", 10)
     *_, tables = shards()
-    thresholds = reduce(add, states(TakeCensus(request=REQUEST), tables)).thresholds()
-    whole = reduce(add, states(Count(request=REQUEST, thresholds=thresholds), tables))
+    census = reduce(add, states(TakeCensus(request=REQUEST), tables))
+    values, _ = census.scores.thresholds(census.survey.dtype)
+    task = Count(request=REQUEST, thresholds=Thresholds(values))
+    whole = reduce(add, states(task, tables))
     parts = [part for _, part in whole.split()]
-    assert (
-        len(parts) == thresholds[None].size // 10 or len(parts) == thresholds[None].size // 10 + 1
-    )
+    assert len(parts) in (values.size // 10, values.size // 10 + 1)
     assert all(
         counts.positives.rows.size <= 21 for part in parts for counts in part.counts.values()
     )
-    rebuilt = reduce(add, map(over_the_wire, parts[::-1]), Tally()).by_group()[None]
-    assert rebuilt.ranking(thresholds[None]) == whole.by_group()[None].ranking(thresholds[None])
-    assert rebuilt.spreads == whole.by_group()[None].spreads
+    rebuilt = reduce(add, map(over_the_wire, parts[::-1]), task.start())
+    assert rebuilt.survey == whole.survey == census.survey
+    assert rebuilt.whole().ranking(values) == whole.whole().ranking(values)
+    assert rebuilt.whole().spreads == whole.whole().spreads
 
 
 @pytest.mark.parametrize("limit", [1, 10, 100])
@@ -123,7 +128,7 @@ def test_thinned_scores_are_few_evenly_spaced_and_keep_the_ends(limit):
         parts.append(PositiveScores(limit))
         for chunk in np.array_split(part, 5):
             parts[-1].add(chunk)
-    kept = reduce(add, map(over_the_wire, parts)).thresholds(values.dtype)
+    kept, _ = reduce(add, map(over_the_wire, parts)).thresholds(values.dtype)
     assert kept.size <= 2 * limit + 1
     assert (kept[0], kept[-1]) == (values.min(), values.max())
     shares = np.diff(np.searchsorted(np.sort(values), kept)) / values.size
@@ -138,4 +143,149 @@ def test_piecewise_and_whole_positive_scores_agree():
     scores = PositiveScores()
     for chunk in np.array_split(values, 100):
         scores.add(chunk)
-    np.testing.assert_array_equal(scores.thresholds(values.dtype), np.unique(values))
+    np.testing.assert_array_equal(scores.thresholds(values.dtype)[0], np.unique(values))
+
+
+def test_scores_are_thinned_within_their_group():
+    rng = np.random.default_rng(2)
+    groups = rng.choice(3, size=30_000, p=[0.9, 0.099, 0.001])
+    values = rng.normal(size=30_000) + 10 * groups
+    together, apart = PositiveScores(50), [PositiveScores(50) for _ in range(3)]
+    for rows in np.array_split(np.arange(30_000), 7):
+        together.add(values[rows], groups[rows])
+    for group, scores in enumerate(apart):
+        scores.add(values[groups == group])
+    kept, kept_groups = together.thresholds(values.dtype)
+    assert kept_groups.tolist() == sorted(kept_groups)
+    for group, scores in enumerate(apart):
+        own = values[groups == group]
+        found = kept[kept_groups == group]
+        assert found.size <= 101
+        assert (found[0], found[-1]) == (own.min(), own.max())
+        if own.size <= 100:  # too few to be thinned
+            np.testing.assert_array_equal(found, scores.thresholds(values.dtype)[0])
+
+
+def in_two_readings(change):
+    """Two passes over the shards, the second of which sees them changed."""
+    *_, tables = shards(rows=600)
+    whole = pa.concat_tables(tables)
+
+    def run(task):
+        seen = change(whole) if isinstance(task, Count) else whole
+        return reduce(add, states(task, [seen], REQUEST_ALL))
+
+    return rank_in_two_passes(run, REQUEST_ALL, None)
+
+
+REQUEST_ALL = Request(label="y", score="s", weight="w", group="g")
+
+
+def replaced(table, name, values):
+    return table.set_column(table.schema.get_field_index(name), name, pa.array(values))
+
+
+def swapped(table, name):
+    """Exchange the values of two rows of one column: counts and sums stay as they are."""
+    values = table[name].to_numpy().copy()
+    first, second = 0, int(np.flatnonzero(values != values[0])[0])
+    values[[first, second]] = values[[second, first]]
+    return replaced(table, name, values)
+
+
+CHANGES = {
+    "labels": (lambda t: swapped(t, "y"), "label='y' or .* had other values"),
+    "scores": (lambda t: swapped(t, "s"), "score='s' or .* had other values"),
+    "weights": (lambda t: swapped(t, "w"), "weight='w' or .* had other values"),
+    "groups": (lambda t: swapped(t, "g"), "group='g' had other values"),
+    "other labels": (
+        lambda t: replaced(t, "y", np.full(600, 7)),
+        r"\(600 of 7\) than in the first",
+    ),
+    "another negative label": (
+        lambda t: replaced(t, "y", np.where(t["y"], 1, -1)),
+        "had other labels in the second pass",
+    ),
+    "no scores": (
+        lambda t: replaced(t, "s", np.full(600, np.nan)),
+        "score='s' has 600 bad rows in the second pass",
+    ),
+    "a bad weight": (
+        lambda t: replaced(t, "w", np.r_[-1.0, np.ones(599)]),
+        "weight='w' has 1 bad row in the second pass",
+    ),
+    "a new group": (
+        lambda t: replaced(t, "g", np.full(600, 99)),
+        "group 99 came up in the second pass only",
+    ),
+    "one row twice": (
+        lambda t: pa.concat_tables([t.slice(0, 599), t.slice(0, 1)]),
+        "had other",
+    ),
+    "fewer rows": (lambda t: t.slice(1), "read 600 rows and the second 599"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_rows_that_change_between_the_passes_are_noticed(name):
+    change, message = CHANGES[name]
+    with pytest.raises(pr.exceptions.InputError, match=f"{message}.*between the passes"):
+        in_two_readings(change)
+
+
+def test_the_order_and_the_type_of_the_rows_may_change_between_the_passes():
+    order = np.random.default_rng(3).permutation(600)
+
+    def change(table):
+        return replaced(table.take(order), "s", table["s"].to_numpy()[order].astype(np.float64))
+
+    found, expected = in_two_readings(change), in_two_readings(lambda table: table)
+    assert list(found) == list(expected)
+
+
+def test_counts_that_do_not_fit_the_thresholds_are_refused():
+    *_, tables = shards()
+    census = reduce(add, states(TakeCensus(request=REQUEST), tables))
+    values, _ = census.scores.thresholds(census.survey.dtype)
+    missing, more = Thresholds(values[1:]), Thresholds(np.append(values, values[-1] + 1))
+    for thresholds in (missing, more):
+        task = Count(request=REQUEST, thresholds=thresholds)
+        counts = reduce(add, states(task, tables)).whole()
+        with pytest.raises(pr.exceptions.InputError, match="positives of the two passes"):
+            thresholds.require_positives(counts, exact=True)
+    counts = reduce(add, states(Count(request=REQUEST, thresholds=missing), tables)).whole()
+    missing.require_positives(counts, exact=False)  # thinned thresholds leave positives between
+
+
+def test_the_checksum_of_rows_is_the_sum_over_pieces_and_knows_equal_numbers():
+    rng = np.random.default_rng(4)
+    positive, scores = rng.random(50_000) < 0.3, rng.normal(size=50_000)
+    weights = rng.random(50_000)
+    keys = rng.integers(0, 2**63, 50_000).astype(np.uint64)
+    whole = checksum(positive, scores, weights, keys)
+    order = rng.permutation(50_000)
+    parts = [
+        checksum(positive[rows], scores[rows], weights[rows], keys[rows])
+        for rows in np.array_split(order, 3)
+    ]
+    assert sum(parts) % 2**64 == whole
+    whole_numbers = rng.integers(-100, 100, 1000)
+    alike = [whole_numbers, whole_numbers.astype(np.float32), whole_numbers.astype(np.int8)]
+    chosen = positive[:1000]
+    assert len({checksum(chosen, each, None, None) for each in alike}) == 1
+    zeros = np.zeros(1000)
+    assert checksum(chosen, zeros, None, None) == checksum(chosen, -zeros, None, None)
+
+
+def test_the_room_is_for_all_threads_together():
+    *_, tables = shards(n_shards=2, rows=3000, decimals=12)
+
+    def run(task):
+        return reduce(add, states(task, tables))
+
+    n_positives = sum(int(np.count_nonzero(table["y"])) for table in tables)
+    with pytest.raises(pr.exceptions.InputError, match=rf"{n_positives} distinct .* memory="):
+        rank_in_two_passes(run, REQUEST, None, room=Room(n_positives - 1, 10 * n_positives))
+    with pytest.raises(pr.exceptions.InputError, match="distinct scores, too many for memory="):
+        rank_in_two_passes(run, REQUEST, None, room=Room(10 * n_positives, n_positives - 1))
+    assert rank_in_two_passes(run, REQUEST, None, room=Room(n_positives, n_positives))

@@ -1,100 +1,77 @@
-"""The first pass: the distinct scores of positives, and everything that is wrong with the data.
+"""The first pass: the distinct scores of positives, group by group, and a survey of all rows.
 
 A census of a shard adds to the census of another in any order and grouping, and adding is all
-that an engine does with it. Errors say what :func:`precall.rank` would say with all rows in one
-array: the count over all shards, and the position of the first bad row.
+that an engine does with it.
 """
 
 from __future__ import annotations
 
-import zlib
+import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from typing import Any, NoReturn
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from .. import _counting
-from .._validation import as_positive_mask
 from ..exceptions import InputError
-from ._columns import Array, Coded, FloatArray, Mask, Piece, Request
+from ._columns import Array, FloatArray, IntArray, Piece
+from ._groups import Groups
+from ._survey import Survey
 
-Place = tuple[int, int]  # shard, position in it
-
-# Two labels are allowed; more are only counted and shown in a message, up to this many.
-_MOST_LABELS = 1000
-_SHOWN_LABELS = 5
-# Groups are dealt into this many parts, so that several machines can add them up.
-N_BUCKETS = 64
-
-
-@dataclass(frozen=True)
-class Found:
-    """How often something was seen, and where first."""
-
-    count: int
-    first: Place
-
-    def __add__(self, other: object) -> Found:
-        """Counts add; the earlier place stays."""
-        if not isinstance(other, Found):
-            return NotImplemented
-        return Found(self.count + other.count, min(self.first, other.first))
-
-
-def bucket(group: Any) -> int:
-    """Deal groups into parts, the same on every machine."""
-    return 0 if group is None else zlib.crc32(repr(group).encode()) % N_BUCKETS
-
-
-def combined(one: dict[Any, Any], other: dict[Any, Any]) -> dict[Any, Any]:
-    """Add the values of equal keys."""
-    total = dict(one)
-    for key, value in other.items():
-        total[key] = total[key] + value if key in total else value
-    return total
+# Scores that may wait to be sorted in, however few are held already.
+_WAITING = 1 << 16
 
 
 @dataclass
 class PositiveScores:
     """Distinct scores of positives; thinned to about evenly spaced quantiles beyond `limit`.
 
-    Thinning chooses thresholds, nothing else: whatever is kept, the second pass counts exactly
-    what lies on and between them. The smallest and the largest score always stay.
+    With groups, `groups` numbers the group of each score, and scores are distinct, sorted and
+    thinned within their group. Thinning chooses thresholds, nothing else: whatever is kept, the
+    second pass counts exactly what lies on and between them. The smallest and the largest score
+    always stay.
     """
 
     limit: int | None = None
     values: Array | None = None
+    groups: IntArray | None = None
     weights: FloatArray | None = None
-    waiting: list[Array] = field(default_factory=list)
+    waiting: list[tuple[Array, IntArray | None]] = field(default_factory=list)
     n_waiting: int = 0
 
-    def add(self, scores: Array) -> None:
+    def add(self, scores: Array, groups: IntArray | None = None) -> None:
         """Take in scores; they are sorted in when they are as many as those already here."""
         if scores.size == 0:
             return
-        self.waiting.append(scores)
+        self.waiting.append((scores, groups))
         self.n_waiting += scores.size
-        if self.n_waiting > max(4096, 0 if self.values is None else self.values.size):
+        if self.n_waiting > max(_WAITING, self.size):
             self.settle()
+
+    @property
+    def size(self) -> int:
+        """Distinct scores held, those waiting left out."""
+        return 0 if self.values is None else int(self.values.size)
 
     def settle(self) -> None:
         """Sort in what is waiting."""
         if not self.waiting:
             return
-        values, edges = _counting.distinct(np.sort(np.concatenate(self.waiting)))
-        self.waiting, self.n_waiting = [], 0
+        waiting, self.waiting, self.n_waiting = self.waiting, [], 0
+        values = np.concatenate([scores for scores, _ in waiting])
+        groups = _joined([group for _, group in waiting])
         # Numbers matter to quantiles only: where every score is kept they are not needed.
-        weights = None if self.limit is None else np.diff(edges).astype(np.float64)
-        self._take(PositiveScores(self.limit, values, weights))
+        weights = None if self.limit is None else np.ones(values.size)
+        self._take(PositiveScores(self.limit, *_distinct(values, groups, weights)))
 
     def __add__(self, other: object) -> PositiveScores:
-        """Scores of both."""
+        """Scores of both, whose groups have the same numbers."""
         if not isinstance(other, PositiveScores):
             return NotImplemented
         self.settle()
         other.settle()
-        total = PositiveScores(self.limit, self.values, self.weights)
+        total = PositiveScores(self.limit, self.values, self.groups, self.weights)
         total._take(other)
         return total
 
@@ -102,248 +79,175 @@ class PositiveScores:
         if other.values is None:
             return
         if self.values is None:
-            self.values, self.weights = other.values, other.weights
-        elif self.weights is None or other.weights is None:
-            both = np.sort(np.concatenate([self.values, other.values]))
-            self.values = _counting.distinct(both)[0]
+            self.values, self.groups, self.weights = other.values, other.groups, other.weights
         else:
-            both = np.concatenate([self.values, other.values])
-            order = np.argsort(both, kind="stable")
-            self.values, edges = _counting.distinct(both[order])
-            weights = np.concatenate([self.weights, other.weights])[order]
-            self.weights = _counting.segment_sums(weights, edges)
+            values = np.concatenate([self.values, other.values])
+            groups = _joined([self.groups, other.groups])
+            weights = _joined([self.weights, other.weights])
+            self.values, self.groups, self.weights = _distinct(values, groups, weights)
         if self.limit is not None and self.values.size > 2 * self.limit:
             self._thin(self.limit)
 
     def _thin(self, limit: int) -> None:
+        """Thin the groups that have too many scores; each of them costs about as many rows."""
         values, weights = self.values, self.weights
         if values is None or weights is None:
             return
-        reached = np.cumsum(weights)
-        targets = reached[-1] * np.arange(1, limit) / limit
-        inner = np.searchsorted(reached, targets)
-        kept = np.unique(np.concatenate([[0], inner, [values.size - 1]]))
-        self.values = values[kept]
-        self.weights = np.diff(reached[kept], prepend=0.0)
+        starts = np.zeros(1, dtype=np.int64)
+        if self.groups is not None:
+            starts = _counting.distinct(self.groups)[1][:-1]
+        sizes = np.diff(starts, append=values.size)
+        keep = np.ones(values.size, dtype=np.bool_)
+        weights = weights.copy()
+        for crowded in np.flatnonzero(sizes > 2 * limit).tolist():
+            inside = slice(starts[crowded], starts[crowded] + sizes[crowded])
+            reached = np.cumsum(weights[inside])
+            targets = reached[-1] * np.arange(1, limit) / limit
+            inner = np.searchsorted(reached, targets)
+            kept = np.unique(np.concatenate([[0], inner, [reached.size - 1]]))
+            keep[inside] = False
+            keep[inside.start + kept] = True
+            weights[inside.start + kept] = np.diff(reached[kept], prepend=0.0)
+        self.values, self.weights = values[keep], weights[keep]
+        self.groups = None if self.groups is None else self.groups[keep]
 
-    def thresholds(self, dtype: np.dtype[Any]) -> Array:
-        """All that is kept, ascending."""
+    def thresholds(self, dtype: np.dtype[Any]) -> tuple[Array, IntArray | None]:
+        """All that is kept, ascending within its group, and the groups where there are any."""
         self.settle()
         if self.values is None:
-            return np.zeros(0, dtype=dtype)
-        return np.unique(self.values.astype(dtype, copy=False))
+            return np.zeros(0, dtype=dtype), None
+        values, groups, _ = _distinct(self.values.astype(dtype, copy=False), self.groups, None)
+        return values, groups
 
     def __getstate__(self) -> tuple[Any, ...]:
         """Only what is needed crosses the network: 8 bytes per distinct score (16 when thinned)."""
         self.settle()
-        return self.limit, self.values, self.weights
+        return self.limit, self.values, self.groups, self.weights
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         """Read what came over the network."""
-        self.limit, self.values, self.weights = state
+        self.limit, self.values, self.groups, self.weights = state
         self.waiting, self.n_waiting = [], 0
+
+
+def _joined(parts: list[Any]) -> Any:
+    return None if parts[0] is None else np.concatenate(parts)
+
+
+def _distinct(
+    values: Array, groups: IntArray | None, weights: FloatArray | None
+) -> tuple[Array, IntArray | None, FloatArray | None]:
+    """Sort by group and score, leave out what is there twice, and add up the weights."""
+    if groups is None and weights is None:
+        return _counting.distinct(np.sort(values))[0], None, None
+    order = np.argsort(values) if groups is None else np.lexsort((values, groups))
+    values = values[order]
+    new = np.ones(values.size, dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    if groups is not None:
+        groups = groups[order]
+        new[1:] |= groups[1:] != groups[:-1]
+    starts = np.flatnonzero(new)
+    if weights is not None and weights.size:
+        weights = np.add.reduceat(weights[order], starts)
+    return values[starts], None if groups is None else groups[starts], weights
+
+
+class Room:
+    """How many distinct scores of positives fit into memory.
+
+    `most` of them fit into the second pass, where each has its counts in every thread; `held` is
+    how many the threads of the first pass may hold together, those that several hold counted
+    several times.
+    """
+
+    def __init__(self, most: int, held: int) -> None:
+        self._most, self._held = most, held
+        self._sizes: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def claim(self, census: Census) -> None:
+        """Take note of how many scores one census has; raise when there are too many."""
+        size = census.scores.size + len(census.groups)
+        with self._lock:
+            self._sizes[id(census)] = size
+            held = sum(self._sizes.values())
+        if size > self._most or held > self._held:
+            groups = f" in {len(census.groups)} groups" if len(census.groups) else ""
+            raise InputError(
+                f"the positives have at least {census.scores.size} distinct scores{groups}, too "
+                "many for memory=: pass a larger memory= to keep them all, or max_rows= (for "
+                "example max_rows=100_000) for a coarsened ranking with certified bounds."
+            )
+
+    def free(self) -> None:
+        """Forget who holds what: the threads have handed over what they held."""
+        self._sizes.clear()
 
 
 @dataclass
 class Census:
-    """What one pass over some rows has found."""
+    """What the first pass over some rows has found."""
 
-    request: Request
-    limit: int | None = None
-    rows: dict[int, int] = field(default_factory=dict)
-    dtype: Any = None
-    labels: dict[Any, Found] = field(default_factory=dict)
-    flaws: dict[str, Found] = field(default_factory=dict)
-    n_used: int = 0
-    scores: dict[Any, PositiveScores] = field(default_factory=dict)
+    survey: Survey
+    scores: PositiveScores
+    groups: Groups = field(default_factory=Groups)
 
     def update(self, piece: Piece) -> None:
         """Take in some rows."""
-        request = self.request
-        self.rows[piece.shard] = self.rows.get(piece.shard, 0) + piece.size
-        dtype = piece.scores.dtype
-        self.dtype = dtype if self.dtype is None else np.result_type(self.dtype, dtype)
-        used = None
+        positive = piece.positive(self.survey.request.pos_label)
+        numbers = None if piece.groups is None else self.groups.numbers(piece.groups)
+        self.survey.update(piece, positive, None if numbers is None else self.groups.keys(numbers))
+        chosen = positive
         if piece.weights is not None:
-            used = piece.weights > 0
-            self._flaw("weight", ~(np.isfinite(piece.weights) & (piece.weights >= 0)), piece)
-        self.n_used += piece.size if used is None else int(np.count_nonzero(used))
-        self._flaw("label", piece.labels_missing, piece)
-        self._flaw("score", piece.scores_missing, piece)
-        if piece.groups is not None:
-            self._flaw("group", piece.groups.codes < 0, piece)
-        self.labels = _most(combined(self.labels, _label_counts(piece, request.pos_label)))
-
-        chosen = piece.positive(request.pos_label)
-        if used is not None:
-            chosen = chosen & used
+            chosen = chosen & (piece.weights > 0)
         if piece.scores_missing is not None:
             chosen = chosen & ~piece.scores_missing
-        for group, where in piece.by_group():
-            scores = self.scores.setdefault(group, PositiveScores(self.limit))
-            scores.add(piece.scores[where][chosen[where]])
-
-    def _flaw(self, role: str, bad: Mask | None, piece: Piece) -> None:
-        count = 0 if bad is None else int(np.count_nonzero(bad))
-        if bad is not None and count:
-            found = Found(count, (piece.shard, piece.start + int(np.argmax(bad))))
-            self.flaws = combined(self.flaws, {role: found})
+        if numbers is not None:
+            chosen = chosen & (numbers >= 0)
+        self.scores.add(piece.scores[chosen], None if numbers is None else numbers[chosen])
 
     def __add__(self, other: object) -> Census:
         """Census of the rows of both."""
         if not isinstance(other, Census):
             return NotImplemented
-        known = [dtype for dtype in (self.dtype, other.dtype) if dtype is not None]
-        return Census(
-            self.request,
-            self.limit,
-            combined(self.rows, other.rows),
-            np.result_type(*known) if known else None,
-            _most(combined(self.labels, other.labels)),
-            combined(self.flaws, other.flaws),
-            self.n_used + other.n_used,
-            combined(self.scores, other.scores),
-        )
+        groups = Groups(self.groups.number)
+        number = np.array(groups.add(other.groups.number), dtype=np.int64)
+        scores = self.scores + _renumbered(other.scores, number)
+        return Census(self.survey + other.survey, scores, groups)
 
     def split(self) -> Iterator[tuple[int, Census]]:
         """Cut into numbered parts: those of one number add up, and so do all."""
-        parts = {0: replace(self, scores={})}
-        for group, scores in self.scores.items():
-            number = bucket(group)
-            part = parts.setdefault(number, Census(self.request, self.limit))
-            part.scores[group] = scores
-        yield from parts.items()
-
-    @property
-    def n_rows(self) -> int:
-        """Rows seen."""
-        return sum(self.rows.values())
-
-    @property
-    def n_thresholds(self) -> int:
-        """Distinct positive scores held so far, over all groups; those waiting count in full."""
-        return sum(
-            s.n_waiting + (0 if s.values is None else s.values.size) for s in self.scores.values()
-        )
-
-    def refuse_more_than(self, most: int) -> None:
-        """Raise when the positives alone need more memory than there is to be."""
-        if self.n_thresholds > most:
-            for scores in self.scores.values():
-                scores.settle()
-        if self.n_thresholds > most:
-            raise InputError(
-                f"the positives have more than {most} distinct scores, too many for memory=: "
-                "pass a larger memory= to keep them all, or max_rows= (for example "
-                "max_rows=100_000) for a coarsened ranking with certified bounds."
-            )
-
-    def thresholds(self) -> dict[Any, Array]:
-        """Return the thresholds of each group, or raise what :func:`precall.rank` would raise."""
-        request = self.request
-        if self.n_rows == 0:
-            told = " and ".join(request.told(role) for role in request.columns)
-            raise InputError(f"{told} must have at least one row, got none.")
-        self._judge_labels()
-        self._judge("score", "must not be missing (NaN or None)", "drop or fill those rows first")
-        self._judge("weight", "must be finite and not negative", "correct or drop those rows")
-        self._judge("group", "must not be missing (NaN or None)", "drop or fill those rows first")
-        if request.weight is not None and self.n_used == 0:
-            raise InputError(
-                f"{request.told('weight')} is zero in every row: at least one must be positive."
-            )
-        return {group: scores.thresholds(self.dtype) for group, scores in self.scores.items()}
-
-    def _judge(self, role: str, rule: str, remedy: str) -> None:
-        found = self.flaws.get(role)
-        if found is not None:
-            rows = "row" if found.count == 1 else "rows"
-            raise InputError(
-                f"{self.request.told(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
-                f"the first at position {self._position(found.first)}: {remedy}."
-            )
-
-    def _position(self, place: Place) -> int:
-        """Position in all the data, the shards taken in order."""
-        shard, position = place
-        return position + sum(rows for other, rows in self.rows.items() if other < shard)
-
-    def _judge_labels(self) -> None:
-        name, pos_label = self.request.told("label"), self.request.pos_label
-        distinct = sorted(self.labels, key=lambda label: self.labels[label].first)
-        textual = [isinstance(label, (str, bytes)) for label in distinct]
-        fits = all(kind == isinstance(pos_label, (str, bytes)) for kind in textual)
-        if fits:
-            self._judge(
-                "label", "must not be missing (NaN or None)", "drop or fill those rows first"
-            )
-            if len(distinct) > 2:
-                self._reject_labels(distinct)
-        # One row per distinct label breaks the same rules as all the rows do.
-        as_positive_mask(np.array(distinct), pos_label, name)
-
-    def _reject_labels(self, distinct: list[Any]) -> NoReturn:
-        name, pos_label = self.request.told("label"), self.request.pos_label
-        others = [label for label in distinct if label != pos_label]
-        third = self._position(self.labels[others[1]].first)
-        shown = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])
-        number = f"more than {_MOST_LABELS}" if len(distinct) > _MOST_LABELS else str(len(distinct))
-        raise InputError(
-            f"{name} must have at most two labels, got {number} ({shown}"
-            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}); the first row with a third one "
-            f"is {third}: make a column that is true for one class and false for the rest."
-        )
+        if not len(self.groups):
+            yield 0, self
+            return
+        self.scores.settle()
+        buckets, values = self.groups.buckets(), list(self.groups.number)
+        groups = self.scores.groups
+        dealt = np.zeros(0, np.int64) if groups is None else buckets[groups]
+        first = True  # the survey goes with the first part
+        for bucket in np.unique(buckets).tolist():
+            chosen = np.flatnonzero(buckets == bucket)
+            number = np.full(len(values), -1, dtype=np.int64)
+            number[chosen] = np.arange(chosen.size)
+            scores = _renumbered(_chosen(self.scores, np.flatnonzero(dealt == bucket)), number)
+            survey = self.survey if first else Survey(self.survey.request)
+            first = False
+            yield bucket, Census(survey, scores, Groups(values[i] for i in chosen.tolist()))
 
 
-def _most(labels: dict[Any, Found]) -> dict[Any, Found]:
-    """Keep the first of too many labels: a message names a few, and needs the number no further."""
-    if len(labels) <= _MOST_LABELS + 1:
-        return labels
-    kept = sorted(labels, key=lambda label: labels[label].first)[: _MOST_LABELS + 1]
-    return {label: labels[label] for label in kept}
+def _chosen(scores: PositiveScores, rows: IntArray) -> PositiveScores:
+    kept: list[Any] = [
+        None if part is None else part[rows]
+        for part in (scores.values, scores.groups, scores.weights)
+    ]
+    return PositiveScores(scores.limit, kept[0], kept[1], kept[2])
 
 
-def _label_counts(piece: Piece, pos_label: object) -> dict[Any, Found]:
-    """Distinct labels of a piece, how many rows have each, and where it comes first."""
-    labels = piece.labels
-    if isinstance(labels, Coded):
-        present = labels.codes >= 0
-        codes, first, counts = np.unique(
-            labels.codes[present], return_index=True, return_counts=True
-        )
-        rows = np.flatnonzero(present)[first]
-        values = [labels.values[code] for code in codes.tolist()]
-    else:
-        quick = _two_labels(piece, labels, pos_label)
-        if quick is not None:
-            return quick
-        present = np.ones(piece.size, dtype=np.bool_)
-        if piece.labels_missing is not None:
-            present = ~piece.labels_missing
-        distinct, first, counts = np.unique(labels[present], return_index=True, return_counts=True)
-        rows = np.flatnonzero(present)[first]
-        values = distinct.tolist()
-    found: dict[Any, Found] = {}
-    for value, count, row in zip(values, counts.tolist(), rows.tolist(), strict=True):
-        here = Found(count, (piece.shard, piece.start + row))
-        found[value] = found[value] + here if value in found else here
-    return found
-
-
-def _two_labels(piece: Piece, labels: Array, pos_label: object) -> dict[Any, Found] | None:
-    """Count the usual case without sorting: numbers, none missing, and at most two of them."""
-    if piece.labels_missing is not None or isinstance(pos_label, (str, bytes)):
-        return None
-    positive = piece.positive(pos_label)
-    found: dict[Any, Found] = {}
-    n_positive = int(np.count_nonzero(positive))
-    if n_positive:
-        first = int(np.argmax(positive))
-        found[labels[first].item()] = Found(n_positive, (piece.shard, piece.start + first))
-    if n_positive < piece.size:
-        first = int(np.argmin(positive))
-        other = labels[first]
-        if int(np.count_nonzero(labels == other)) + n_positive != piece.size:
-            return None
-        found[other.item()] = Found(piece.size - n_positive, (piece.shard, piece.start + first))
-    return found
+def _renumbered(scores: PositiveScores, number: IntArray) -> PositiveScores:
+    """The same scores, their groups numbered anew."""
+    scores.settle()
+    if scores.values is None or scores.groups is None:
+        return scores
+    found = _distinct(scores.values, number[scores.groups], scores.weights)
+    return PositiveScores(scores.limit, *found)

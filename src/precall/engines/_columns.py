@@ -106,17 +106,6 @@ class Piece(NamedTuple):
         weights = None if self.weights is None else self.weights[chosen]
         return positive[chosen], self.scores[chosen], weights
 
-    def by_group(self) -> Iterator[tuple[Any, Any]]:
-        """Yield each group with its rows; one group named None when none were asked for."""
-        if self.groups is None:
-            yield None, slice(None)
-            return
-        order = np.argsort(self.groups.codes, kind="stable")
-        edges = np.searchsorted(self.groups.codes[order], np.arange(len(self.groups.values) + 1))
-        for index, value in enumerate(self.groups.values):
-            if edges[index] < edges[index + 1]:
-                yield value, order[edges[index] : edges[index + 1]]
-
 
 def read_pieces(tables: Iterable[Any], request: Request, shard: int, rows: int) -> Iterator[Piece]:
     """Turn the Arrow tables or batches of a shard into pieces of about `rows` rows.

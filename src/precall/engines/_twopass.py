@@ -9,7 +9,6 @@ is added.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,9 +16,11 @@ from .._direction import warn_if_worse_than_random
 from .._segments import SegmentCounts
 from .._validation import as_count
 from ..exceptions import InputError
-from ..ranking import Ranking
-from ._census import N_BUCKETS, Census, bucket, combined
-from ._columns import Array, Piece, Request
+from ._census import Census, PositiveScores, Room
+from ._columns import Piece, Request
+from ._groups import Groups
+from ._survey import CHANGED, Survey, combined
+from ._thresholds import Thresholds
 
 # With max_rows, thresholds kept for each row of the result: the final cut has a choice, and what
 # thinning lost is small against it.
@@ -28,39 +29,33 @@ THRESHOLDS_PER_ROW = 8
 # Results that cross a network are cut into blocks of this many thresholds (3 MB).
 THRESHOLDS_PER_BLOCK = 1 << 17
 
-_CHANGED = (
-    "the data changed between the passes, or each reading gives other rows; "
-    "write them to a file, or cache them, first."
-)
-
 
 @dataclass
 class Tally:
-    """Counts on the thresholds of each group, whole or in numbered blocks of thresholds."""
+    """Counts on the thresholds, whole or in numbered blocks, and a survey of the rows counted."""
 
-    counts: dict[tuple[Any, int], SegmentCounts] = field(default_factory=dict)
+    survey: Survey
+    counts: dict[int, SegmentCounts] = field(default_factory=dict)
 
     def __add__(self, other: object) -> Tally:
         """Counts of both, block by block."""
         if not isinstance(other, Tally):
             return NotImplemented
-        return Tally(combined(self.counts, other.counts))
+        return Tally(self.survey + other.survey, combined(self.counts, other.counts))
 
     def split(self) -> Iterator[tuple[int, Tally]]:
         """Cut into numbered parts: those of one number add up, and no part is very large."""
-        parts: dict[int, Tally] = {}
-        for (group, _), counts in self.counts.items():
+        survey = self.survey
+        for counts in self.counts.values():
             for number, block in enumerate(counts.blocks(THRESHOLDS_PER_BLOCK)):
-                part = parts.setdefault(bucket(group) + N_BUCKETS * number, Tally())
-                part.counts[group, number] = block
-        yield from parts.items()
+                yield number, Tally(survey, {number: block})
+                survey = Survey(survey.request)  # it goes with the first part
+        if not self.counts:
+            yield 0, self
 
-    def by_group(self) -> dict[Any, SegmentCounts]:
-        """Put the blocks of each group together."""
-        blocks: dict[Any, list[SegmentCounts]] = {}
-        for group, number in sorted(self.counts, key=lambda key: key[1]):
-            blocks.setdefault(group, []).append(self.counts[group, number])
-        return {group: SegmentCounts.from_blocks(parts) for group, parts in blocks.items()}
+    def whole(self) -> SegmentCounts:
+        """Put the blocks together."""
+        return SegmentCounts.from_blocks([self.counts[number] for number in sorted(self.counts)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,19 +64,20 @@ class TakeCensus:
 
     request: Request
     limit: int | None = None
-    most: int | None = None
+    room: Room | None = None
 
     def start(self) -> Census:
         """Census of no rows."""
-        return Census(self.request, self.limit)
+        return Census(Survey(self.request), PositiveScores(self.limit))
 
     def __call__(self, pieces: Iterable[Piece]) -> Census:
         """Census of a shard."""
         census = self.start()
         for piece in pieces:
             census.update(piece)
-            if self.most is not None:
-                census.refuse_more_than(self.most)
+            if self.room is not None:
+                self.room.claim(census)
+        census.scores.settle()
         return census
 
 
@@ -90,27 +86,33 @@ class Count:
     """The task of the second pass."""
 
     request: Request
-    thresholds: dict[Any, Array]
+    thresholds: Thresholds
 
     def start(self) -> Tally:
         """Counts of no rows."""
-        return Tally()
+        return Tally(Survey(self.request))
 
     def __call__(self, pieces: Iterable[Piece]) -> Tally:
         """Counts of a shard."""
         tally = self.start()
+        groups = Groups(self.thresholds.labels or (), closed=True)
         for piece in pieces:
             positive = piece.positive(self.request.pos_label)
-            for group, where in piece.by_group():
-                if group not in self.thresholds:
-                    raise InputError(f"group {group!r} came up in the second pass only: {_CHANGED}")
-                thresholds = self.thresholds[group]
-                if (group, 0) not in tally.counts:
-                    weighted = piece.weights is not None
-                    tally.counts[group, 0] = SegmentCounts.empty(thresholds.size, weighted)
-                positives, scores, weights = piece.rows(where, positive)
-                scores = scores.astype(thresholds.dtype, copy=False)
-                tally.counts[group, 0].update(thresholds, positives, scores, weights)
+            numbers = None if piece.groups is None else groups.numbers(piece.groups)
+            keys = None if numbers is None else groups.keys(numbers)
+            tally.survey.update(piece, positive, keys)
+            if tally.survey.flaws:  # the first pass found none: the survey tells
+                continue
+            if 0 not in tally.counts:
+                weighted = piece.weights is not None
+                tally.counts[0] = SegmentCounts.empty(self.thresholds.keys.size, weighted)
+            tally.counts[0].update(
+                self.thresholds.keys,
+                positive,
+                self.thresholds.place(piece.scores, numbers),
+                piece.weights,
+                spread=numbers is None,
+            )
         return tally
 
 
@@ -119,42 +121,39 @@ Run = Callable[[Any], Any]
 
 
 def rank_in_two_passes(
-    run: Run, request: Request, max_rows: int | None, *, most: int | None = None
-) -> dict[Any, Ranking]:
-    """Rank the data behind `run`; one ranking per group, under the name None without groups.
+    run: Run, request: Request, max_rows: int | None, *, room: Room | None = None
+) -> Any:
+    """Rank the data behind `run`: a Ranking, or a RankingSet where groups are asked for.
 
     With `max_rows`, each ranking is coarsened to that many rows, and thresholds are thinned on
-    the way when the positives are many more. More than `most` distinct scores are refused.
+    the way when the positives are many more. More scores than there is `room` for are refused.
     """
     limit = None
     if max_rows is not None:
         max_rows = as_count(max_rows, "max_rows", minimum=1)
         limit = THRESHOLDS_PER_ROW * max_rows
-    census: Census = run(TakeCensus(request=request, limit=limit, most=most))
-    thresholds = census.thresholds()
+    census: Census = run(TakeCensus(request=request, limit=limit, room=room))
+    census.survey.judge()
+    if room is not None:
+        room.free()
+        room.claim(census)
+    labels = None if request.group is None else list(census.groups.number)
+    first = census.survey
+    thresholds = Thresholds.of(*census.scores.thresholds(first.dtype), labels)
+    del census  # its scores need not be there twice
     tally: Tally = run(Count(request=request, thresholds=thresholds))
-    by_group = tally.by_group()
+    first.compare(tally.survey)
+    counts = tally.whole()
     # Every row once: neither lost, nor counted again by a task that was repeated.
-    counted = sum(counts.n_rows for counts in by_group.values())
-    if counted != census.n_used:
+    if counts.n_rows != first.n_used:
         raise InputError(
-            f"the first pass read {census.n_used} rows and the second {counted}: {_CHANGED}"
+            f"the first pass used {first.n_used} rows and the second {counts.n_rows}: {CHANGED}"
         )
-    rankings = {group: counts.ranking(thresholds[group]) for group, counts in by_group.items()}
+    thresholds.require_positives(counts, exact=max_rows is None)
+    if request.group is not None:
+        return thresholds.ranking_set(counts, max_rows)
+    ranking = counts.ranking(thresholds.values)
     if max_rows is not None:
-        rankings = {group: ranking.coarsen(max_rows) for group, ranking in rankings.items()}
-    return rankings
-
-
-def deliver(rankings: dict[Any, Ranking], request: Request) -> Any:
-    """Return the one ranking, or the set of rankings where groups were asked for."""
-    if request.group is None:
-        ranking = rankings[None]
-        warn_if_worse_than_random(ranking)
-        return ranking
-    from ..aggregate.ranking_set import RankingSet
-
-    labels = list(rankings)
-    with suppress(TypeError):  # labels of different kinds have no order
-        labels.sort()
-    return RankingSet.from_rankings([rankings[label] for label in labels], labels=labels)
+        ranking = ranking.coarsen(max_rows)
+    warn_if_worse_than_random(ranking)
+    return ranking

@@ -6,8 +6,6 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from functools import reduce
-from operator import add
 from typing import Any
 
 from .. import _counting
@@ -16,17 +14,19 @@ from .._validation import as_count
 from ..builder import RankingBuilder
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ._census import Room
 from ._columns import Piece, Request, read_pieces
 from ._sources import Source, open_source, spooled
-from ._twopass import TakeCensus, Task, deliver, rank_in_two_passes
+from ._twopass import TakeCensus, Task, rank_in_two_passes
 
 Progress = Callable[[int, int | None], object]
 
-# Bytes that a row in work takes: columns as read, a copy split by class, the copy that is sorted.
-_BYTES_PER_ROW = 64
-# Bytes per distinct positive score at the peak: thresholds and table, and counts in each thread.
-_BYTES_PER_POSITIVE = 100
-_BYTES_PER_COUNT = 32
+# A quarter of the memory is for rows in work: bytes that one takes, as read, split by class and
+# sorted, and what a weight or a group adds to it.
+_SHARE_OF_ROWS = 4
+_BYTES_PER_ROW, _BYTES_PER_COLUMN = 110, 50
+# Bytes per score that a thread of the first pass holds, with those that wait and while sorting.
+_BYTES_PER_SCORE = 64
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
 
 
@@ -69,8 +69,9 @@ def rank(
         Coarsen the result to this many rows, per group. Memory then no longer grows with the
         number of positives, and :func:`precall.tie_bounds` of the result contains the exact value.
     memory : int
-        Bytes to work in, beside the interpreter and its libraries; 512 MiB by default. Rows are
-        read in pieces to match. When the positives alone need more, an error says so.
+        Bytes to work in, all threads together, beside the interpreter and its libraries; 512 MiB
+        by default. Rows are read in pieces to match. When the positives alone need more, an error
+        says so.
     progress : callable, optional
         Called as ``progress(done, total)`` with the rows handled so far and the rows to handle in
         both passes, or None while that is not known. Calls come from the threads that do the
@@ -107,7 +108,7 @@ def rank(
     memory = as_count(memory, "memory", minimum=1)
     source = open_source(data, request)
     workers = _counting.available_cores()
-    rows = min(max(memory // (4 * _BYTES_PER_ROW * workers), _FEWEST_ROWS), _MOST_ROWS)
+    rows = _rows_at_a_time(request, memory, workers)
     if source.once and max_rows is not None and group is None:
         return _one_pass(source, request, max_rows, rows, progress)
     with spooled(source, request, rows, memory) if source.once else nullcontext(source) as kept:
@@ -123,14 +124,37 @@ def rank(
                 futures = [pool.submit(work) for _ in range(workers)]
                 try:
                     states = [future.result() for future in futures]
+                    futures.clear()
                 finally:
                     shards.stop()  # after an error or an interrupt, the others need not go on
             meter.end_pass()
-            return reduce(add, states, task.start())
+            total = task.start()
+            while states:  # each is given up as soon as it is added
+                total = total + states.pop()
+            return total
 
-        counts = _BYTES_PER_COUNT * workers * (1 if weight is None else 3)
-        most = memory // (_BYTES_PER_POSITIVE + counts)
-        return deliver(rank_in_two_passes(run, request, max_rows, most=most), request)
+        return rank_in_two_passes(run, request, max_rows, room=_room(request, memory, workers))
+
+
+def _rows_at_a_time(request: Request, memory: int, workers: int) -> int:
+    """Rows that each thread reads at a time."""
+    size = _BYTES_PER_ROW + _BYTES_PER_COLUMN * (len(request.columns) - 2)
+    return min(max(memory // (_SHARE_OF_ROWS * size * workers), _FEWEST_ROWS), _MOST_ROWS)
+
+
+def _room(request: Request, memory: int, workers: int) -> Room:
+    """Scores of positives that fit beside the rows in work, all threads taken together.
+
+    Two moments need most. While the counts of the threads are added up, there are those of each
+    thread and their sum: 4 numbers per threshold, 12 with weights. While the table is made, there
+    are the counts, the table and what lies between them. The bytes are measured.
+    """
+    kinds = 1 if request.weight is None else 3
+    adding = 32 + 33 * kinds * (workers + 1)
+    table = 60 + 90 * kinds
+    grouped = 0 if request.group is None else 40
+    beside_rows = memory - memory // _SHARE_OF_ROWS
+    return Room(beside_rows // (max(adding, table) + grouped), beside_rows // _BYTES_PER_SCORE)
 
 
 def _one_pass(
@@ -143,10 +167,10 @@ def _one_pass(
     shards = enumerate(source.shards(rows))
     for piece in _Meter(progress, source, passes=1).watch(_pieces(shards, request, rows)):
         census.update(piece)
-        if not census.flaws:
+        if not census.survey.flaws:
             positive, scores, weights = piece.rows(slice(None), piece.positive(request.pos_label))
             builder.update(positive, scores, sample_weight=weights)
-    census.thresholds()
+    census.survey.judge()
     return builder.ranking()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .._optional import require
 from ..exceptions import InputError
 from ._columns import Request, read_pieces
-from ._twopass import Task, deliver, rank_in_two_passes
+from ._twopass import Task, rank_in_two_passes
 
 # Results added up in one step of the tree.
 _FAN_IN = 8
@@ -91,7 +91,7 @@ def rank(
         with dask.config.set(quiet if "distributed" in sys.modules else {}):
             return compute(states[0])[0]  # type: ignore[no-untyped-call]
 
-    return deliver(rank_in_two_passes(run, request, max_rows), request)
+    return rank_in_two_passes(run, request, max_rows)
 
 
 def _partitions(data: Any, request: Request) -> list[Any]:

@@ -11,7 +11,7 @@ from typing import Any
 from .._optional import require
 from ..exceptions import InputError
 from ._columns import Request, read_piece, read_pieces
-from ._twopass import Task, deliver, rank_in_two_passes
+from ._twopass import Task, rank_in_two_passes
 
 # Results of partitions added up in one step of the tree.
 _FAN_IN = 32
@@ -91,7 +91,7 @@ def rank(
             shared.unpersist()
         return reduce(add, states, task.start())
 
-    return deliver(rank_in_two_passes(run, request, max_rows), request)
+    return rank_in_two_passes(run, request, max_rows)
 
 
 def _column(name: str) -> Any:

@@ -1,0 +1,303 @@
+"""What both passes look at: everything that is wrong with the rows, and which rows they are.
+
+A survey of a shard adds to the survey of another in any order and grouping. Errors say what
+:func:`precall.rank` would say with all rows in one array: the count over all shards, and the
+position of the first bad row. The surveys of the two passes have to agree: the second pass counts
+between thresholds that the first one found, and is right for those rows only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from .._validation import as_positive_mask
+from ..exceptions import InputError
+from ._columns import Array, Coded, FloatArray, Mask, Piece, Request
+
+Keys = npt.NDArray[np.uint64]
+Place = tuple[int, int]  # shard, position in it
+
+# Two labels are allowed; more are only counted and shown in a message, up to this many.
+_MOST_LABELS = 1000
+_SHOWN_LABELS = 5
+# Rows hashed at a time: they stay in a core's cache.
+_BLOCK = 1 << 14
+CHANGED = (
+    "the data changed between the passes, or each reading gives other rows; "
+    "write them to a file, or cache them, first."
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """How often something was seen, and where first."""
+
+    count: int
+    first: Place
+
+    def __add__(self, other: object) -> Found:
+        """Counts add; the earlier place stays."""
+        if not isinstance(other, Found):
+            return NotImplemented
+        return Found(self.count + other.count, min(self.first, other.first))
+
+
+def combined(one: dict[Any, Any], other: dict[Any, Any]) -> dict[Any, Any]:
+    """Add the values of equal keys."""
+    total = dict(one)
+    for key, value in other.items():
+        total[key] = total[key] + value if key in total else value
+    return total
+
+
+@dataclass
+class Survey:
+    """Numbers of rows, labels and flaws, and a checksum that no order of the rows changes.
+
+    Attributes
+    ----------
+    rows : dict
+        Number of rows by shard.
+    labels : dict
+        How often each label occurs, and where first.
+    flaws : dict
+        How often each role breaks its rule, and where first.
+    n_used : int
+        Rows of positive weight.
+    checksum : int
+        Sum over rows, modulo 2^64, of a hash of class, score, weight and group.
+    """
+
+    request: Request
+    rows: dict[int, int] = field(default_factory=dict)
+    dtype: Any = None
+    labels: dict[Any, Found] = field(default_factory=dict)
+    flaws: dict[str, Found] = field(default_factory=dict)
+    n_used: int = 0
+    checksum: int = 0
+
+    def update(self, piece: Piece, positive: Mask, group_keys: Keys | None) -> None:
+        """Take in some rows; `group_keys` holds a hash of the group of each."""
+        self.rows[piece.shard] = self.rows.get(piece.shard, 0) + piece.size
+        dtype = piece.scores.dtype
+        self.dtype = dtype if self.dtype is None else np.result_type(self.dtype, dtype)
+        self.n_used += piece.size
+        if piece.weights is not None:
+            self.n_used += int(np.count_nonzero(piece.weights > 0)) - piece.size
+            self._flaw("weight", ~(np.isfinite(piece.weights) & (piece.weights >= 0)), piece)
+        self._flaw("label", piece.labels_missing, piece)
+        self._flaw("score", piece.scores_missing, piece)
+        if piece.groups is not None:
+            self._flaw("group", piece.groups.codes < 0, piece)
+        self.labels = _most(combined(self.labels, _label_counts(piece, self.request.pos_label)))
+        found = checksum(positive, piece.scores, piece.weights, group_keys)
+        self.checksum = (self.checksum + found) % 2**64
+
+    def _flaw(self, role: str, bad: Mask | None, piece: Piece) -> None:
+        count = 0 if bad is None else int(np.count_nonzero(bad))
+        if bad is not None and count:
+            found = Found(count, (piece.shard, piece.start + int(np.argmax(bad))))
+            self.flaws = combined(self.flaws, {role: found})
+
+    def __add__(self, other: object) -> Survey:
+        """Survey of the rows of both."""
+        if not isinstance(other, Survey):
+            return NotImplemented
+        known = [dtype for dtype in (self.dtype, other.dtype) if dtype is not None]
+        return Survey(
+            self.request,
+            combined(self.rows, other.rows),
+            np.result_type(*known) if known else None,
+            _most(combined(self.labels, other.labels)),
+            combined(self.flaws, other.flaws),
+            self.n_used + other.n_used,
+            (self.checksum + other.checksum) % 2**64,
+        )
+
+    @property
+    def n_rows(self) -> int:
+        """Rows seen."""
+        return sum(self.rows.values())
+
+    def judge(self) -> None:
+        """Raise what :func:`precall.rank` would raise."""
+        request = self.request
+        if self.n_rows == 0:
+            told = " and ".join(request.told(role) for role in request.columns)
+            raise InputError(f"{told} must have at least one row, got none.")
+        self._judge_labels()
+        self._judge("score", "must not be missing (NaN or None)", "drop or fill those rows first")
+        self._judge("weight", "must be finite and not negative", "correct or drop those rows")
+        self._judge("group", "must not be missing (NaN or None)", "drop or fill those rows first")
+        if request.weight is not None and self.n_used == 0:
+            raise InputError(
+                f"{request.told('weight')} is zero in every row: at least one must be positive."
+            )
+
+    def compare(self, second: Survey) -> None:
+        """Raise unless the second pass saw the rows that this first one saw."""
+        if self.n_rows != second.n_rows:
+            raise InputError(
+                f"the first pass read {self.n_rows} rows and the second {second.n_rows}: {CHANGED}"
+            )
+        for role, found in second.flaws.items():
+            count = f"{found.count} bad row{'' if found.count == 1 else 's'}"
+            raise InputError(
+                f"{self.request.told(role)} has {count} in the second pass and none in the "
+                f"first: {CHANGED}"
+            )
+        seen = [{label: n.count for label, n in each.labels.items()} for each in (self, second)]
+        if seen[0] != seen[1]:
+            shown = [", ".join(f"{n} of {label!r}" for label, n in each.items()) for each in seen]
+            raise InputError(
+                f"{self.request.told('label')} had other labels in the second pass "
+                f"({shown[1][:200]}) than in the first ({shown[0][:200]}): {CHANGED}"
+            )
+        if self.checksum != second.checksum:
+            roles = " or ".join(self.request.told(role) for role in self.request.columns)
+            raise InputError(
+                f"{roles} had other values in the second pass than in the first: {CHANGED}"
+            )
+
+    def _judge(self, role: str, rule: str, remedy: str) -> None:
+        found = self.flaws.get(role)
+        if found is not None:
+            rows = "row" if found.count == 1 else "rows"
+            raise InputError(
+                f"{self.request.told(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
+                f"the first at position {self._position(found.first)}: {remedy}."
+            )
+
+    def _position(self, place: Place) -> int:
+        """Position in all the data, the shards taken in order."""
+        shard, position = place
+        return position + sum(rows for other, rows in self.rows.items() if other < shard)
+
+    def _judge_labels(self) -> None:
+        name, pos_label = self.request.told("label"), self.request.pos_label
+        distinct = sorted(self.labels, key=lambda label: self.labels[label].first)
+        textual = [isinstance(label, (str, bytes)) for label in distinct]
+        fits = all(kind == isinstance(pos_label, (str, bytes)) for kind in textual)
+        if fits:
+            self._judge(
+                "label", "must not be missing (NaN or None)", "drop or fill those rows first"
+            )
+            if len(distinct) > 2:
+                self._reject_labels(distinct)
+        # One row per distinct label breaks the same rules as all the rows do.
+        as_positive_mask(np.array(distinct), pos_label, name)
+
+    def _reject_labels(self, distinct: list[Any]) -> NoReturn:
+        name, pos_label = self.request.told("label"), self.request.pos_label
+        others = [label for label in distinct if label != pos_label]
+        third = self._position(self.labels[others[1]].first)
+        shown = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])
+        number = f"more than {_MOST_LABELS}" if len(distinct) > _MOST_LABELS else str(len(distinct))
+        raise InputError(
+            f"{name} must have at most two labels, got {number} ({shown}"
+            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}); the first row with a third one "
+            f"is {third}: make a column that is true for one class and false for the rest."
+        )
+
+
+def checksum(
+    positive: Mask, scores: Array, weights: FloatArray | None, group_keys: Keys | None
+) -> int:
+    """Sum a hash of every row modulo 2^64; equal numbers of different types hash alike.
+
+    Two sets of rows with equal sums are almost certainly equal: a row that differs changes the
+    sum by a number that is as good as random.
+    """
+    total = 0
+    for start in range(0, scores.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        mixed = _bits(scores[block])
+        mixed ^= np.where(positive[block], _CLASS, np.uint64(0))
+        _mix(mixed)
+        if weights is not None:
+            mixed += _bits(weights[block])
+            _mix(mixed)
+        if group_keys is not None:
+            mixed += group_keys[block]
+            _mix(mixed)
+        total += int(np.add.reduce(mixed))
+    return total % 2**64
+
+
+# An odd number with about as many ones as zeros.
+_CLASS = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _bits(values: Array) -> Keys:
+    """The 64 bits of each value as a floating-point number; -0.0 and 0.0 are one."""
+    return np.add(values, 0.0, dtype=np.float64).view(np.uint64)
+
+
+def _mix(keys: Keys) -> None:
+    """Scatter 64-bit numbers in place, one to one.
+
+    The last steps of splitmix64 (Steele, Lea & Flood 2014, "Fast splittable pseudorandom number
+    generators").
+    """
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        keys ^= keys >> np.uint64(shift)
+        keys *= np.uint64(factor)
+    keys ^= keys >> np.uint64(31)
+
+
+def _most(labels: dict[Any, Found]) -> dict[Any, Found]:
+    """Keep the first of too many labels: a message names a few, and needs the number no further."""
+    if len(labels) <= _MOST_LABELS + 1:
+        return labels
+    kept = sorted(labels, key=lambda label: labels[label].first)[: _MOST_LABELS + 1]
+    return {label: labels[label] for label in kept}
+
+
+def _label_counts(piece: Piece, pos_label: object) -> dict[Any, Found]:
+    """Distinct labels of a piece, how many rows have each, and where it comes first."""
+    labels = piece.labels
+    if isinstance(labels, Coded):
+        present = labels.codes >= 0
+        codes, first, counts = np.unique(
+            labels.codes[present], return_index=True, return_counts=True
+        )
+        rows = np.flatnonzero(present)[first]
+        values = [labels.values[code] for code in codes.tolist()]
+    else:
+        quick = _two_labels(piece, labels, pos_label)
+        if quick is not None:
+            return quick
+        present = np.ones(piece.size, dtype=np.bool_)
+        if piece.labels_missing is not None:
+            present = ~piece.labels_missing
+        distinct, first, counts = np.unique(labels[present], return_index=True, return_counts=True)
+        rows = np.flatnonzero(present)[first]
+        values = distinct.tolist()
+    found: dict[Any, Found] = {}
+    for value, count, row in zip(values, counts.tolist(), rows.tolist(), strict=True):
+        here = Found(count, (piece.shard, piece.start + row))
+        found[value] = found[value] + here if value in found else here
+    return found
+
+
+def _two_labels(piece: Piece, labels: Array, pos_label: object) -> dict[Any, Found] | None:
+    """Count the usual case without sorting: numbers, none missing, and at most two of them."""
+    if piece.labels_missing is not None or isinstance(pos_label, (str, bytes)):
+        return None
+    positive = piece.positive(pos_label)
+    found: dict[Any, Found] = {}
+    n_positive = int(np.count_nonzero(positive))
+    if n_positive:
+        first = int(np.argmax(positive))
+        found[labels[first].item()] = Found(n_positive, (piece.shard, piece.start + first))
+    if n_positive < piece.size:
+        first = int(np.argmin(positive))
+        other = labels[first]
+        if int(np.count_nonzero(labels == other)) + n_positive != piece.size:
+            return None
+        found[other.item()] = Found(piece.size - n_positive, (piece.shard, piece.start + first))
+    return found
