@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.display.output import whole_file
+from precall._output import whole_file
 from precall.display.payload import _path, payload
 from precall.display.report import Origin, render_report
 from precall.evaluation import evaluate, evaluate_rankings

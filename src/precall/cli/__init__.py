@@ -11,7 +11,10 @@ __all__ = ["main"]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status: 0, or 2 for input that cannot be used.
+    """Run a command and return its exit status.
+
+    0 when it is done, 2 for input that cannot be used, 130 after an interrupt and 143 after
+    SIGTERM.
 
     Parameters
     ----------
@@ -25,4 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         sys.stderr.write(f"precall: {missing('the command line', 'click and rich', 'cli')}\n")
         return 2
+    except KeyboardInterrupt:  # while the libraries are loaded
+        sys.stderr.write("precall: interrupted.\n")
+        return 130
     return run(arguments)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
@@ -11,14 +10,21 @@ from importlib import import_module
 
 import click
 
+from .._text import visible
 from .._version import __version__
-from ..evaluation.wording import clean_name
 from ..exceptions import PrecallError, PrecallWarning
 from .examples import Group
+from .signals import (
+    INTERRUPTED,
+    TERMINATED,
+    Terminated,
+    give_up_output,
+    open_closed_streams,
+    termination_raised,
+)
 from .terminal import one_line, tell
 
 _COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
-_INTERRUPTED = 130
 
 
 class _Commands(Group):
@@ -52,12 +58,14 @@ def app() -> None:
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """Run the command line; every error that a user can mend becomes one line."""
-    for stream in (sys.stdout, sys.stderr):
+    """Run the command line; every error that a user can fix becomes one line."""
+    open_closed_streams()
+    streams = (sys.stdout, sys.stderr)
+    for stream in streams:
         if hasattr(stream, "reconfigure"):  # a terminal that lacks a sign gets a question mark
             stream.reconfigure(errors="replace")
     try:
-        with _warnings_in_one_line():
+        with termination_raised(), _warnings_in_one_line():
             result = app.main(
                 args=None if arguments is None else list(arguments),
                 prog_name="precall",
@@ -75,13 +83,27 @@ def run(arguments: Sequence[str] | None) -> int:
     except (ImportError, MemoryError) as error:
         return _refuse(str(error) or "there is not enough memory for this.")
     except BrokenPipeError:  # whoever read our output has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_output()
+        return 0
+    except SystemExit as error:  # how click and rich end when a pipe is broken
+        wrapped = sys.stdout is not streams[0]
+        if not wrapped and not isinstance(error.__context__, BrokenPipeError):
+            raise
+        sys.stdout, sys.stderr = streams
+        give_up_output()
         return 0
     except OSError as error:
-        name = f"{clean_name(error.filename, 120)}: " if error.filename else ""
-        return _refuse(f"{name}{error.strerror or error}")
-    except (KeyboardInterrupt, click.Abort):
-        return _refuse("interrupted; nothing was written.", status=_INTERRUPTED)
+        give_up_output()
+        name = f"{visible(error.filename)}: " if error.filename else ""
+        return _refuse(f"{name}{error.strerror or error}.{_notes(error)}")
+    except Terminated as error:
+        return _refuse(f"terminated.{_notes(error)}", status=TERMINATED)
+    except (KeyboardInterrupt, click.Abort) as error:
+        return _refuse(f"interrupted.{_notes(error.__cause__ or error)}", status=INTERRUPTED)
+
+
+def _notes(error: BaseException) -> str:
+    return "".join(f" {note}" for note in getattr(error, "__notes__", ()))
 
 
 def _where(error: click.ClickException) -> str:

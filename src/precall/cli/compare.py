@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .._text import visible
 from .._version import __version__
 from ..engines.files import Roles
 from ..evaluation import wording
@@ -105,7 +106,11 @@ def show(comparison: Comparison) -> None:
     """Print the models, best first, and every pair."""
     output = console()
     titles = dict(
-        zip(comparison.estimates, wording.clean_names([*comparison.estimates], 24), strict=True)
+        zip(
+            comparison.estimates,
+            wording.clean_names([*map(visible, comparison.estimates)], 24),
+            strict=True,
+        )
     )
     metric = _title(comparison.metric)
     level = wording.percent(comparison.confidence_level)

@@ -26,7 +26,16 @@ from .options import (
     recall_option,
     seed_option,
 )
-from .terminal import console, findings, grid, heading, measure_blocks, sentences, write_json
+from .terminal import (
+    console,
+    findings,
+    grid,
+    heading,
+    measure_blocks,
+    sentences,
+    shown,
+    write_json,
+)
 
 
 @click.command(
@@ -84,7 +93,7 @@ def command(
 def show(evaluation: Evaluation, file: str) -> None:
     """Print an evaluation: the answer, the measures, the groups, the findings."""
     output = console()
-    source = "standard input" if file == "-" else wording.clean_name(Path(file).name, 50)
+    source = "standard input" if file == "-" else shown(Path(file).name, 50)
     rows = wording.plural(evaluation.n_rows, "row")
     positive = wording.count(evaluation.n_positive_rows)
     share = wording.percent(evaluation.prevalence)
@@ -103,19 +112,19 @@ def show(evaluation: Evaluation, file: str) -> None:
 
 
 def _groups(output: Console, evaluation: Evaluation) -> None:
-    shown = list(range(len(evaluation.models)))
-    if len(shown) > 2:  # more do not fit; --json has all
-        shown = [evaluation.models.index(evaluation.best)]
-    names: Any = [evaluation.models[i].title for i in shown]
-    heading(output, "AUCNPR by group" + (f" ({names[0]})" if len(shown) == 1 else ""))
+    chosen = list(range(len(evaluation.models)))
+    if len(chosen) > 2:  # more do not fit; --json has all
+        chosen = [evaluation.models.index(evaluation.best)]
+    names: Any = [evaluation.models[i].title for i in chosen]
+    heading(output, "AUCNPR by group" + (f" ({names[0]})" if len(chosen) == 1 else ""))
     columns = [("group", "left"), ("positive", "right"), ("prevalence", "right")]
-    columns += [(wording.clean_name(name, 19), "right") for name in names]
+    columns += [(shown(name, 19), "right") for name in names]
     rows = [
         [
             group.title,
             f"{wording.count(group.n_pos)} of {wording.count(group.n_pos + group.n_neg)}",
             wording.percent(group.prevalence),
-            *(_cell(group.measures[i]["aucnpr"]) for i in shown),
+            *(_cell(group.measures[i]["aucnpr"]) for i in chosen),
         ]
         for group in evaluation.groups
     ]

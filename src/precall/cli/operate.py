@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from .._text import visible
 from .._version import __version__
 from ..engines.files import Roles
 from ..evaluation import Settings, wording
@@ -81,7 +82,9 @@ def command(
                 f"choose holds with {wording.percent(level)} confidence."
             )
             sentences(console(), [said])
-        for title, point in zip(wording.clean_names(scores, 60), points.values(), strict=True):
+        for title, point in zip(
+            wording.clean_names([*map(visible, scores)], 60), points.values(), strict=True
+        ):
             show(title, point)
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from .._output import why_not_writable
 from ..engines.files import LARGE, Columns, Roles, is_large, positive_label, read_columns
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
-from ..evaluation.wording import clean_name
 from ..exceptions import InputError
 from ..ranking import Ranking, rank
-from .terminal import progress_bar, spinner
+from .terminal import progress_bar, shown, spinner
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -23,7 +23,16 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 def file_argument(required: bool = True) -> Callable[[F], F]:
     """The FILE of a command."""
-    return click.argument("file", required=required, type=click.Path(path_type=str))
+    return click.argument(
+        "file", required=required, type=click.Path(path_type=str), callback=_not_empty
+    )
+
+
+def _not_empty(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty name, which would be read as the folder that one is in."""
+    if value == "":
+        raise click.BadParameter("the name is empty; - is standard input.", context, parameter)
+    return value
 
 
 def column_options(required: bool = True) -> Callable[[F], F]:
@@ -153,7 +162,7 @@ def _ranked_by_pieces(request: Request, group: str | None = None) -> dict[str, A
     by_group = "" if group is None else " by group"
     rankings = {}
     for name in roles.scores:
-        with progress_bar(f"ranking {clean_name(name)}{by_group}") as progress:
+        with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
             rankings[name] = arrow.rank(
                 request.file,
                 label=roles.label,
@@ -175,6 +184,9 @@ def check_output(output: str, endings: tuple[str, ...], source: str | None = Non
         raise InputError(f"--output {output!r} must end in {told}: that says what to write.")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise InputError(f"--output {output!r} is not a file in a folder that exists.")
-    if source is not None and source != "-" and path.exists() and path.samefile(source):
+    reason = why_not_writable(path)
+    if reason is not None:
+        raise InputError(f"--output {output!r} {reason}")
+    if source not in (None, "-") and path.exists() and path.samefile(str(source)):
         raise InputError(f"--output {output!r} is the input: choose another name.")
     return path

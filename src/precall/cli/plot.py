@@ -8,6 +8,8 @@ import click
 
 from .. import curves
 from .._optional import require
+from .._output import whole_file
+from .._text import visible
 from ..engines.files import Roles
 from ..evaluation import wording
 from ..inference.bands import pr_band
@@ -61,14 +63,12 @@ def command(
     output: str,
 ) -> None:
     """Draw the curves of FILE into a picture."""
-    from ..display.output import whole_file
-
     require("matplotlib", "drawing", "plot")
     path = check_output(output, (".png", ".svg", ".pdf"), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
     rankings = ranked(Request(file, roles, memory=memory * 2**20))
     # Matplotlib reads dollar signs as mathematics.
-    titles = [title.replace("$", r"\$") for title in wording.clean_names(scores)]
+    titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))
     if kind == "pr":
         axes = _draw_pr(named, level if band else None, seed)
@@ -76,7 +76,7 @@ def command(
         axes = _draw_other(named, kind)
     with whole_file(path) as unfinished:
         axes.figure.savefig(unfinished, dpi=200)
-    click.echo(f"The picture is in {path.resolve()}")
+    click.echo(f"The picture is in {visible(path.resolve())}")
 
 
 def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> Any:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .._text import visible
 from ..display.report import Origin, write_report
 from ..engines.files import LARGE, Roles
 from ..example import example_path, load_example
@@ -94,7 +95,7 @@ def command(
     with spinner() as say:
         say("writing the page")
         written = write_report(evaluation, path, origin=origin)
-    click.echo(f"The report is in {written}")
+    click.echo(f"The report is in {visible(written)}")
     if open_page:
         click.launch(written.as_uri())
 

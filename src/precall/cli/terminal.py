@@ -8,7 +8,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import IO, Any, cast
 
 from rich import box
@@ -17,12 +17,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from .._text import visible
 from ..evaluation import Finding, Measure, wording
 from ..evaluation.results import plain
 
 _WIDTH = 80
 _BAR = 26
 _LONGEST_NAME = 26
+_LONGEST_MESSAGE = 600
 _MARK_WIDTH = 6
 _MARKS = {
     "warning": ("Beware", "bold red"),
@@ -52,14 +54,27 @@ def console() -> Console:
 
 
 def one_line(message: str) -> str:
-    """A message without line breaks and other control characters."""
-    return wording.clean_name(message, 600)
+    """A message on one line: line breaks become spaces, other hidden characters are written out."""
+    text = visible(" ".join(message.split()))
+    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:400]}…{text[-199:]}"
+
+
+def shown(name: object, longest: int = 40) -> str:
+    r"""A name with its hidden characters written out, and its middle left out if it is long.
+
+    Examples
+    --------
+    >>> print(shown("a\x1b[31mb\u202e"), shown("x" * 500, 9))
+    a\x1b[31mb\u202e xxxx…xxxx
+    """
+    return wording.clean_name(visible(name), longest)
 
 
 def tell(message: str) -> None:
-    """Write a line to standard error."""
-    sys.stderr.write(f"{message}\n")
-    sys.stderr.flush()
+    """Write a line to standard error, if anybody can still read it."""
+    with suppress(OSError):
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
 
 
 def write_json(content: Any) -> None:
@@ -197,7 +212,8 @@ def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
         BarColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*bar_columns, console=error, transient=True) as progress:
+    progress = Progress(*bar_columns, console=error, transient=True)
+    with _started(progress, error):
         task = progress.add_task(words, total=None)
         yield lambda done, total: progress.update(task, completed=done, total=total)
 
@@ -209,5 +225,23 @@ def spinner() -> Iterator[Callable[[str], None]]:
     if not error.is_terminal:
         yield lambda words: None
         return
-    with error.status("reading") as status:
+    status = error.status("reading")
+    with _started(status, error):
         yield lambda words: status.update(Text(words))
+
+
+@contextmanager
+def _started(display: Any, error: Console) -> Iterator[None]:
+    """Run a moving display; the cursor that it hides comes back whenever it ends.
+
+    Its own context manager leaves the cursor hidden if a signal arrives while it starts.
+    """
+    try:
+        display.start()
+        yield
+    finally:
+        try:
+            with suppress(IndexError):  # it was not started far enough to be stopped
+                display.stop()
+        finally:
+            error.show_cursor(True)

@@ -21,11 +21,12 @@ from typing import Any
 import numpy as np
 
 from .._optional import missing
+from .._output import whole_file
+from .._text import shell_command
 from .._version import __version__
 from ..evaluation import Evaluation
 from ..evaluation import wording as wording
 from .mpl import COLOURS
-from .output import whole_file
 from .payload import payload
 from .sections import sections
 
@@ -116,7 +117,7 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
         settings=evaluation.settings,
         title=wording.clean_name(origin.source, 80) if origin.source else "Evaluation",
         origin=origin,
-        command=_shell(origin.command),
+        command=shell_command(origin.command),
         colours=COLOURS,
         style=Markup(_file("report.css")),
         scripts=[Markup(script) for script in scripts],
@@ -164,10 +165,3 @@ def _policy(scripts: Sequence[str]) -> str:
         f"default-src 'none'; script-src {hashes or chr(39) + 'none' + chr(39)}; "
         "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
-
-
-def _shell(command: Sequence[str]) -> str:
-    """A command as it can be typed: quoted, on one line."""
-    import shlex
-
-    return " ".join(shlex.quote(word) for word in command)

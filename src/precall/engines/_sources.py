@@ -231,6 +231,8 @@ def _expanded(data: Any) -> list[str]:
     given = data if isinstance(data, (list, tuple)) else [data]
     paths: list[str] = []
     for path in map(os.fspath, given):
+        if not path:  # the folder that one is in, to the system
+            raise InputError("data must name a file, got an empty name.")
         # glob.glob and not Path.glob: patterns may begin at the root.
         found = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
         if not found:

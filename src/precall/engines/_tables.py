@@ -48,6 +48,8 @@ def paths(source: str) -> list[str]:
     import glob
 
     path = Path(source)
+    if not source:
+        raise InputError("the name of the file is empty: give a path, or '-' for standard input.")
     if path.is_dir():
         found = sorted(str(file) for file in path.rglob("*") if _is_data(file, path))
     elif path.exists() or not glob.has_magic(source):
@@ -67,6 +69,11 @@ def paths(source: str) -> list[str]:
 def _is_data(file: Path, below: Path) -> bool:
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(below).parts)
     return file.is_file() and not hidden
+
+
+def is_stream(path: str | Path) -> bool:
+    """Return whether this is read from beginning to end, and once: a named pipe, ``<(...)``."""
+    return Path(path).is_fifo()
 
 
 def file_format(path: str) -> str:
@@ -104,6 +111,8 @@ def _from_path(path: str, wanted: Wanted) -> Any:
     import pyarrow.feather as feather
     import pyarrow.parquet as parquet
 
+    if is_stream(path):
+        return _from_bytes(Path(path).read_bytes(), path, wanted)
     kind = file_format(path)
     if kind == "parquet":
         file = parquet.ParquetFile(path)

@@ -23,6 +23,7 @@ from ..exceptions import InputError
 from ._tables import (
     check_columns,
     file_format,
+    is_stream,
     paths,
     read_table,
     source_name,
@@ -127,8 +128,8 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
     ----------
     source : path
         A file by its ending (``.csv``, ``.tsv``, ``.parquet``, ``.feather``, ``.jsonl``, ..., each
-        also compressed), a folder or a pattern of such files, or ``-`` for standard input,
-        where the format is recognised by its first bytes.
+        also compressed), a folder or a pattern of such files, or ``-`` for standard input or a
+        named pipe, where the format is recognised by its first bytes.
     roles : Roles
 
     Returns
@@ -165,7 +166,7 @@ def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
     if str(source) == "-":
         return False
     found = paths(str(source))
-    if any(file_format(path) != "parquet" for path in found):
+    if any(is_stream(path) or file_format(path) != "parquet" for path in found):
         return False
     require("pyarrow", "reading files", "arrow")
     import pyarrow as pa
