@@ -2,6 +2,8 @@
 
 import json
 import math
+import subprocess
+import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +13,8 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.exceptions import InputError
+from precall import cli
+from precall.exceptions import InputError, PrecallWarning
 from precall.privacy import sensitivity
 from precall.privacy.attack import reidentification_curve
 from precall.simulate import Bibeta, Binormal, rank_batch
@@ -146,6 +149,123 @@ def test_a_table_made_with_other_settings_is_begun_anew(tmp_path):
     assert not again.has(cell=2)
     assert Results(tmp_path, "study", {"seed": 2}).rows == []
     assert not (tmp_path / "study.csv").exists()
+
+
+def some_cell(number):
+    return [{"cell": number, "method": method, "value": number / 7} for method in ("a", "b", "c")]
+
+
+def damaged(folder, change):
+    """A table of three cells whose bytes were changed."""
+    results = Results(folder, "study", {"seed": 1})
+    for number in range(3):
+        results.add(some_cell(number))
+    table = folder / "study.csv"
+    table.write_bytes(change(table.read_bytes()))
+    return table
+
+
+DAMAGES = {
+    # what a full disk leaves, and which cells have to be computed again
+    "cut in a line": (lambda data: data[:-4], {2}),
+    "cut in a number": (lambda data: data[: data.rindex(b"\n2,b") + 6], {2}),
+    "cut in the first line of a cell": (lambda data: data[: data.index(b"\n2,a") + 3], {1, 2}),
+    "cut in the header": (lambda data: data[:6], {0, 1, 2}),
+    "nothing left": (lambda data: b"", {0, 1, 2}),
+    # what a run on top of that made
+    "glued": (lambda data: data.replace(b"1,c,0.142857\n", b"1,c,0.1"), {1, 2}),
+    "a line without values": (lambda data: data.replace(b"1,b,0.142857\n", b"\n"), {1}),
+    "bytes that are no text": (lambda data: data[: data.index(b"\n2,c") + 1] + b"\xff", {2}),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_table_is_repaired_cell_by_cell(name, tmp_path):
+    change, again = DAMAGES[name]
+    table = damaged(tmp_path, change)
+    whole = [row for number in range(3) for row in some_cell(number)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        results = Results(tmp_path, "study", {"seed": 1})
+    if name != "nothing left":
+        [warning] = caught
+        assert "study.csv is damaged" in str(warning.message)
+        assert "computed again" in str(warning.message)
+    missing = {number for number in range(3) if not results.has(cell=number)}
+    assert missing == again
+    for number in sorted(missing):
+        results.add(some_cell(number))
+    found = sorted(read_rows(table), key=lambda row: (row["cell"], row["method"]))
+    assert found == [row | {"value": float(f"{row['value']:.6g}")} for row in whole]
+    assert Results(tmp_path, "study", {"seed": 1}).rows == results.rows
+
+
+def test_damaged_settings_begin_the_study_anew(tmp_path):
+    damaged(tmp_path, lambda data: data)
+    (tmp_path / "study.json").write_text('{"se')
+    with pytest.warns(PrecallWarning, match=r"study\.json is damaged: the study begins anew"):
+        assert Results(tmp_path, "study", {"seed": 1}).rows == []
+    assert Results(tmp_path, "study", {"seed": 1}).settings == {"seed": 1}
+
+
+# A disk with room for so many bytes in a file, as far as the process can tell.
+FULL_DISK = """
+import resource, signal, sys
+from precall.cli import main
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.parametrize("room", [0, 100, 400, 1000])
+def test_a_study_on_a_full_disk_keeps_whole_cells_and_goes_on_later(room, whole, tmp_path):
+    expected = whole(region).bytes(".csv")
+    assert 400 < len(expected) < 1000  # no settings, no table, half of it, and no figure
+    folder = tmp_path / "results"
+    words = ["study", "region", "--quick", "--workers", "1", "-o", str(folder)]
+    result = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(room), *words],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 2
+    [line] = result.stderr.splitlines()
+    assert "File too large" in line
+    assert f"What was finished is in {folder}; the same command goes on there." in line
+    assert not [path.name for path in folder.iterdir() if path.name.startswith(".")]
+    if (folder / "region.csv").exists():
+        begun = (folder / "region.csv").read_bytes()
+        assert begun.endswith(b"\n")
+        assert expected.startswith(begun)
+    assert cli.main(words) == 0
+    assert (folder / "region.csv").read_bytes() == expected
+
+
+WAITING = """
+import signal
+from precall.simulate.studies._cells import compute
+
+def cell(number):
+    if number:
+        signal.pause()  # for ever
+    return [{"cell": number}]
+
+if __name__ == "__main__":
+    rows = compute(cell, [(0,), (1,), (2,)], 2)
+    print(next(rows))
+    rows.close()
+"""
+
+
+def test_processes_end_when_the_caller_stops(tmp_path):
+    script = tmp_path / "waiting.py"
+    script.write_text(WAITING)
+    result = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=120
+    )
+    assert (result.returncode, result.stdout) == (0, "[{'cell': 0}]\n")
 
 
 def test_a_markdown_table():

@@ -8,8 +8,10 @@ import click
 
 from .._counting import available_cores
 from .._optional import require
+from .._text import visible
 from ..exceptions import InputError
 from .examples import Command
+from .signals import Terminated
 from .terminal import progress_bar
 
 
@@ -55,6 +57,10 @@ def command(name: str, quick: bool, seed: int | None, workers: int | None, outpu
     run = import_module(f"precall.simulate.studies.{name}").run
     chosen = {} if seed is None else {"seed": seed}
     workers = workers or available_cores()
-    with progress_bar(f"study {name}") as progress:
-        run(output, quick=quick, workers=workers, progress=progress, **chosen)
-    click.echo(f"The results are in {output}")
+    try:
+        with progress_bar(f"study {name}") as progress:
+            run(output, quick=quick, workers=workers, progress=progress, **chosen)
+    except (OSError, KeyboardInterrupt, Terminated) as error:
+        error.add_note(f"What was finished is in {output}; the same command goes on there.")
+        raise
+    click.echo(f"The results are in {visible(output)}")

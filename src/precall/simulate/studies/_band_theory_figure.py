@@ -36,7 +36,7 @@ def draw(results: Results) -> None:
         frameon=False,
         title="bootstrap from, its error measured",
     )
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 

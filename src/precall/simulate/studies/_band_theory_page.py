@@ -19,7 +19,7 @@ def write_page(results: Results) -> Path:
     """Write the three parts, each beside the words of the paper."""
     settings = results.settings
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# The theorems behind the bands\n\n"
         "What Clémençon & Vayatis (2009) and the slides of the same talk state, against "
         f"simulation (seed {settings['seed']}; every number is in the table `band_theory.csv` "

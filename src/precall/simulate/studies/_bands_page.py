@@ -33,7 +33,7 @@ def write_tables(results: Results, methods: Sequence[str]) -> Path:
         for (design, size, prevalence, model), rows in sorted(found.items())
     ]
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# Coverage of the bands\n\n"
         f"95 % bands over recall .1 to .9 on {settings['n_points']} points, "
         f"{settings['n_resamples']:,} draws, {settings['data_sets']} data sets a cell (seed "
@@ -184,7 +184,7 @@ def draw_figure(results: Results, methods: Sequence[str], developed_on: Collecti
             Line2D([], [], marker="o", linestyle="", color="#555555", mfc=face, label=label)
         )
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 

@@ -18,7 +18,8 @@ def compute(
     Every cell has its seed among its arguments, so the rows do not depend on `workers`. By default
     and with one worker everything happens here. With more, cells run in processes, because these
     functions loop in Python; a script that asks for them needs ``if __name__ == "__main__":``, as
-    always when Python starts processes. When the caller stops early, no further cell is begun.
+    always when Python starts processes. When the caller stops early or is interrupted, no further
+    cell is begun, and the processes end at once.
     """
     if workers is None or as_count(workers, "workers", minimum=1) == 1:
         for arguments in todo:
@@ -32,5 +33,10 @@ def compute(
     try:
         for future in [pool.submit(function, *arguments) for arguments in todo]:
             yield future.result()
+    except BaseException:
+        # A cell may take minutes, and nobody waits for it any more.
+        for process in list(pool._processes.values()):
+            process.terminate()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)

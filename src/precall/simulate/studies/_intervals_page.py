@@ -42,7 +42,7 @@ def write_page(
 ) -> Path:
     """Write the tables: least coverage, cells under .945 and width, by group of models."""
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# Coverage and width of the intervals\n\n"
         f"{results.settings['simulations']['formula']:,} data sets a cell (formula methods; the "
         f"Monte Carlo error of a coverage of .95 is .0034), "
@@ -210,7 +210,7 @@ def draw_figure(
     figure.legend(
         named.values(), named, loc="outside lower center", ncols=len(_NAMES), frameon=False
     )
-    figure.savefig(results.path(".svg"), metadata={"Date": None}, dpi=200)
+    results.save_figure(figure, dpi=200)
     plt.close(figure)
 
 

@@ -41,7 +41,7 @@ def draw(results: Results) -> None:
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_visible(ax.has_data())
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -131,7 +131,7 @@ def write_page(results: Results) -> Path:
         tables.append(f"**{name[0].upper() + name[1:]}**\n\n" + markdown_table(header, lines))
     page = results.path(".md")
     count = settings["data_sets"] * settings["releases"]
-    page.write_text(
+    results.save_page(
         "# The price of privacy\n\n"
         "Root-mean-square error of a private release against the exact value of the same data, at "
         f"ε = 1, with twice its Monte Carlo error: {settings['releases']} releases of each of "

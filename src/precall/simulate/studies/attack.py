@@ -140,7 +140,7 @@ def draw(results: Results) -> None:
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].set_ylabel("share of right guesses")
     figure.legend(*axes[1].get_legend_handles_labels(), frameon=False, loc="outside right center")
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -156,7 +156,7 @@ def write_page(results: Results) -> Path:
     settings = results.settings
     worst = max(row["standard_error"] for row in results.rows)
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# What an AUROC gives away\n\n"
         "Share of right guesses of the class of one row, by an adversary who knows all the others "
         "and the released AUROC, and rounds what he computes as the release was rounded "

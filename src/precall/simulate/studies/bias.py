@@ -134,7 +134,7 @@ def draw(results: Results) -> None:
         axes[0, 0].set_ylabel("mean estimate / true area")
         axes[1, 0].set_ylabel("mean estimate / true area")
     axes[0, 2].legend(fontsize=8, frameon=False)
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -156,7 +156,7 @@ def write_page(results: Results) -> Path:
                 ]
             )
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# Bias of the estimators\n\n"
         "Mean estimate over the true area, at a prevalence of .1, with twice its Monte Carlo "
         f"error ({results.settings['simulations']:,} data sets a cell, "

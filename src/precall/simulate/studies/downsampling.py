@@ -120,7 +120,7 @@ def draw(results: Results) -> None:
     ax.minorticks_off()
     ax.legend(frameon=False, fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -140,7 +140,7 @@ def write_page(results: Results) -> Path:
         for name, column in (("AUCPR", 0), ("AUCNPR", 1))
     }
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# Downsampling\n\n"
         f"Means over {results.settings['trials']} generated data sets with twice their standard "
         "error, random forests trained at each ratio, beside table 3.3 of Boyd (2014), whose data "

@@ -251,7 +251,7 @@ def draw(results: Results) -> None:
     right.set_title("every split (diamonds: Zhu's data and scorers)")
     for ax in (left, right):
         ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -287,7 +287,7 @@ def write_page(results: Results) -> Path:
             ]
         )
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# Four scorers in drug discovery\n\n"
         f"{settings['compounds'] // 2:,} compounds to rank, {settings['active'] // 2} of them "
         f"active, as in section 4.2 of Zhu (2004), on a generated collection (seed "

@@ -81,7 +81,7 @@ def draw(results: Results, seed: int) -> None:
     _contours(axes[1, 1])
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
-    figure.savefig(results.path(".svg"), metadata={"Date": None})
+    results.save_figure(figure)
     plt.close(figure)
 
 
@@ -131,7 +131,7 @@ def write_page(results: Results) -> Path:
     ]
     twins = f1_twins()
     page = results.path(".md")
-    page.write_text(
+    results.save_page(
         "# The unachievable region\n\n"
         "The smallest area that any ranking can have, over three ranges of recall; in brackets as "
         "a share of the largest.\n\n"
