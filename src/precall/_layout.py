@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from .exceptions import InputError
+
 Array = npt.NDArray[Any]
 
 
@@ -51,11 +53,18 @@ class Cells(NamedTuple):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Cells:
         """Rebuild cells from :meth:`to_dict`; whole numbers stay whole."""
-        dtype = np.int64 if isinstance(plain["below"], int) else np.float64
-        positives, tied, above = (
-            np.asarray(plain[name], dtype=dtype) for name in ("positives", "tied", "above")
-        )
-        return cls(positives, tied, above, plain["below"])
+        fields = [plain[name] for name in cls._fields]
+        listed = [
+            value for part in fields for value in (part if isinstance(part, list) else [part])
+        ]
+        if not all(isinstance(value, (int, float)) for value in listed):
+            raise InputError(
+                "this is not a ranking: positives, tied, above and below must hold numbers."
+            )
+        whole = all(isinstance(value, int) for value in listed)
+        dtype = np.int64 if whole else np.float64
+        positives, tied, above = (np.asarray(part, dtype=dtype) for part in fields[:3])
+        return cls(positives, tied, above, dtype(fields[3]).item())
 
 
 def even_cuts(cells: Cells, tp: Array, fp: Array, max_rows: int) -> npt.NDArray[np.int64]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from . import _counting, _validation
 from ._layout import Cells, Moments
-from .exceptions import InputError
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -66,8 +65,6 @@ def weigh_rows(
     """
     _validation.reject_missing(scores, "y_score")  # also where the weight is zero
     used = weights > 0
-    if not used.any():
-        raise InputError("sample_weight is zero in every row: at least one must be positive.")
     chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
     index = [
         chosen[0],

@@ -7,7 +7,9 @@ free (NaN scores sort last) are made by the sorting code, which calls back here 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
+from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -25,6 +27,10 @@ FloatArray = npt.NDArray[np.float64]
 _SHOWN_LABELS = 5
 # What holds several values where one is wanted.
 _SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
+# From here on not every whole number is a float.
+_EXACT_INTEGERS = 2.0**53
+# Squares and sums of squares of weights in this range neither overflow nor vanish.
+_WEIGHTS = (1e-100, 1e100)
 _MISSING = "must not be missing (NaN or None)"
 _DROP = "drop or fill those rows first"
 
@@ -124,18 +130,44 @@ def as_scores(y_score: object, name: str = "y_score") -> Array:
     kind = scores.dtype.kind
     if kind == "b":
         return scores.view(np.uint8)
+    if kind == "f" and isinstance(y_score, (list, tuple)):
+        scores = _unrounded(y_score, scores, name)
     if kind in "iuf":
         return scores if scores.dtype.isnative else scores.astype(scores.dtype.newbyteorder("="))
     if kind == "O":
         try:
-            return scores.astype(np.float64)
-        except (TypeError, ValueError) as error:
+            return _unrounded(scores, scores.astype(np.float64), name)
+        except (TypeError, ValueError, OverflowError) as error:
+            if isinstance(error, InputError):
+                raise
             _reject_nested(scores, name)
             reject_missing(scores, name)
             raise InputError(f"{name} must hold numbers ({error}).") from error
     raise InputError(
         f"{name} must hold real numbers, got dtype {scores.dtype}: convert it first, "
         f"for example with {name}.astype(float)."
+    )
+
+
+def _unrounded(given: Sequence[Any] | Array, numbers: FloatArray, name: str) -> Array:
+    """Return whole numbers that floats cannot hold as integers; refuse those that do not fit.
+
+    NumPy makes floats of integers beyond 63 bits in a list, and so would tie different scores.
+    """
+    large = np.flatnonzero(np.abs(numbers) >= _EXACT_INTEGERS)
+    whole = np.zeros(numbers.size, dtype=np.bool_)
+    whole[large] = [isinstance(given[row], Integral) for row in large.tolist()]
+    if not whole.any():
+        return numbers
+    if all(isinstance(value, Integral) for value in given):
+        for dtype in (np.int64, np.uint64):
+            with suppress(OverflowError):
+                return np.asarray(given, dtype=dtype)
+    _reject(
+        name,
+        "must hold whole numbers that fit one 64-bit type, or numbers that floats can hold",
+        whole,
+        "pass the ranks of the scores, or floats",
     )
 
 
@@ -286,17 +318,32 @@ def _reject(name: str, rule: str, bad: Mask, remedy: str) -> NoReturn:
 def as_weights(sample_weight: object, name: str = "sample_weight") -> FloatArray:
     """Return finite, non-negative float64 weights."""
     weights = as_vector(sample_weight, name)
+    if weights.dtype.kind == "O":
+        _reject_nested(weights, name)
+        reject_missing(weights, name)
+        other = [not isinstance(v, (Real, Decimal, np.number)) for v in weights.tolist()]
+        if any(other):
+            _reject(name, "must hold numbers", np.asarray(other), "correct or drop those rows")
+        weights = weights.astype(np.float64)
     if weights.dtype.kind not in "biuf":
-        try:
-            weights = weights.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            _reject_nested(weights, name)
-            reject_missing(weights, name)
-            raise InputError(f"{name} must hold numbers ({error}).") from error
+        raise InputError(
+            f"{name} must hold real numbers, got dtype {weights.dtype}: convert it first."
+        )
     weights = weights.astype(np.float64, copy=False)
     good = np.isfinite(weights) & (weights >= 0)
     if not good.all():
         _reject(name, "must be finite and not negative", ~good, "correct or drop those rows")
+    if weights.size and not weights.any():
+        raise InputError(f"{name} is zero in every row: at least one must be positive.")
+    used = (weights == 0) | ((weights >= _WEIGHTS[0]) & (weights <= _WEIGHTS[1]))
+    if not used.all():
+        low, high = _WEIGHTS
+        _reject(
+            name,
+            f"must be 0 or between {low:g} and {high:g}",
+            ~used,
+            "divide all weights by their mean",
+        )
     return weights
 
 

@@ -93,12 +93,16 @@ class Ranking:
                 raise InputError(
                     f"{name} must have one value per threshold in one dimension, got {array.shape}."
                 )
+            if name != "threshold":
+                array = _as_counts(array, name)
             if array.flags.writeable:
                 array = array.view()
                 array.flags.writeable = False
             object.__setattr__(self, name, array)
         if len(self) and not (self.threshold[:-1] > self.threshold[1:]).all():
             raise InputError("threshold must be strictly descending, without NaN.")
+        below = _as_counts(np.asarray(self.below), "below").item()
+        object.__setattr__(self, "below", below)
         counts = (self.positives, self.tied, self.above)
         if not self.below >= 0 or (len(self) and not min(c.min() for c in counts) >= 0):
             raise InputError("positives, tied, above and below must not be negative or NaN.")
@@ -373,6 +377,15 @@ def rank_checked(
     ranking = object.__new__(Ranking)
     ranking.__dict__.update(counted)
     return ranking
+
+
+def _as_counts(array: Array, name: str) -> Array:
+    """Counts as int64 and weights as float64: sums of narrower numbers would overflow."""
+    if array.dtype.kind in "iu" or (array.dtype.kind == "O" and array.size == 0):
+        return array.astype(np.int64, copy=False)
+    if array.dtype.kind != "f":
+        raise InputError(f"{name} must hold counts or weights, got dtype {array.dtype}.")
+    return array.astype(np.float64, copy=False)
 
 
 def _frozen(array: Array) -> Array:

@@ -108,7 +108,13 @@ def _score(
         return area(y_true, y_score, sample_weight, pos_label)
     if average is not None:
         _validation.as_choice(average, "average", AVERAGES)
+    _validation.as_scores(scores.ravel(), "y_score")
+    _validation.reject_missing(scores.ravel(), "y_score")
     indicator = _indicator(y_true, scores)
+    if len(indicator) != len(scores):
+        raise InputError(
+            f"y_true has {len(indicator)} rows and y_score has {len(scores)}: they must be equal."
+        )
     weights = None if sample_weight is None else _validation.as_weights(sample_weight)
     if average == "micro":
         repeated = None if weights is None else np.repeat(weights, scores.shape[1])
@@ -130,6 +136,7 @@ def _score(
 def _indicator(y_true: object, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Turn class labels into one column per class, sorted; check an indicator matrix."""
     labels = _validation.as_array(y_true, "y_true")
+    _validation.reject_missing(labels.ravel(), "y_true")
     if labels.ndim == 1:
         classes, codes = np.unique(labels, return_inverse=True)
         if classes.size != scores.shape[1]:

@@ -355,3 +355,81 @@ def test_other_arguments_are_named(call, words):
         call(REFERENCE)
     for word in words:
         assert word in str(caught.value)
+
+
+BEYOND = [
+    [2**70, 2**70 + 1, 0],  # objects
+    [2**64 - 1, 2**64 - 2, -1],  # floats, by NumPy's own rule
+    [-1, 2**63 + 1, 2**63],
+    [2**53 + 1, 0.5, 2**53],  # floats, because one of them is
+]
+
+
+@pytest.mark.parametrize("scores", BEYOND, ids=str)
+def test_whole_numbers_that_would_be_rounded_are_refused(scores):
+    for given in (scores, np.array(scores, dtype=object)):
+        with pytest.raises(InputError, match=r"y_score must hold whole numbers that fit.*ranks"):
+            pr.rank([1, 0, 1], given)
+    with pytest.raises(InputError, match="whole numbers that fit"):
+        pr.rank_groups([1, 0, 1], scores, [1, 1, 1])
+
+
+def test_large_numbers_that_fit_are_ranked_as_they_are():
+    for scores in ([2**64 - 1, 2**64 - 2, 0], [2**62 + 1, 2**62, -1], [1e300, 1e299, -1.0]):
+        assert pr.aucpr(pr.rank([1, 0, 1], scores)) == pytest.approx(5 / 6)
+
+
+@pytest.mark.parametrize(
+    ("weights", "words"),
+    [
+        (["1", "2", "1"], "real numbers, got dtype <U1"),
+        (np.array(["2020-01-01"] * 3, dtype="M8[D]"), "real numbers, got dtype datetime64"),
+        (np.array([1, 2, 1j]), "real numbers, got dtype complex"),
+        ([1, "2", 1.5], "real numbers, got dtype <U"),
+        (np.array([1, "2", 1.5], dtype=object), "must hold numbers: 1 bad row"),
+        ([1, 1e308, 1], r"must be 0 or between 1e-100 and 1e\+100.*divide all weights"),
+        ([1, 1e-200, 1], "must be 0 or between 1e-100"),
+        ([0, 0, 0], "zero in every row"),
+        ([1, float("nan"), 1], "finite and not negative"),
+    ],
+    ids=str,
+)
+def test_weights_that_cannot_be_weights_are_refused(weights, words):
+    for call in (
+        lambda: pr.rank([1, 0, 1], [3, 2, 1], sample_weight=weights),
+        lambda: pr.rank_groups([1, 0, 1], [3, 2, 1], [1, 1, 1], sample_weight=weights),
+        lambda: pr.compare([1, 0, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}, sample_weight=weights),
+    ):
+        with pytest.raises(InputError, match=words):
+            call()
+
+
+def test_a_ranking_read_back_keeps_fractions_and_refuses_what_is_none():
+    plain = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1.5, 1.0, 2.2]).to_dict()
+    plain["below"] = 0  # whole, as another program may write it
+    assert pr.Ranking.from_dict(plain).positives.tolist() == [1.5, 2.2]
+    plain["positives"] = ["1", "2"]
+    with pytest.raises(InputError, match="must hold numbers"):
+        pr.Ranking.from_dict(plain)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.float16, np.float32])
+def test_narrow_counts_do_not_overflow(dtype):
+    size = 300
+    counts = np.full(size, 100, dtype=dtype)
+    ranking = pr.Ranking(
+        threshold=np.arange(size, 0, -1),
+        positives=counts,
+        tied=np.zeros(size, dtype=dtype),
+        above=counts,
+        below=dtype(7),
+    )
+    assert ranking.n_pos == 30_000
+    assert ranking.n_neg == 30_007
+    assert pr.aucpr(ranking) == pytest.approx(0.5)
+
+
+def test_counts_that_are_none_are_refused():
+    for bad in (np.array([1 + 2j]), np.array(["1"]), np.array([True])):
+        with pytest.raises(InputError, match="positives must hold counts or weights"):
+            pr.Ranking(threshold=[1.0], positives=bad, tied=[0], above=[0], below=0)

@@ -126,3 +126,17 @@ def test_display_says_what_is_wrong(data):
         PRDisplay.from_estimator(model, x, y, pos_label=7)
     with pytest.raises(InputError, match="has none of"):
         PRDisplay.from_estimator(model, x, y, response_method="nonsense")
+
+
+def test_a_missing_value_is_no_class_of_its_own():
+    scores = np.random.default_rng(0).random((4, 3))
+    with pytest.raises(InputError, match=r"y_true must not be missing.*position 3"):
+        aucpr_score([0.0, 1.0, 2.0, np.nan], np.column_stack([scores, scores[:, 0]]))
+    bad = scores.copy()
+    bad[1, 2] = np.nan
+    with pytest.raises(InputError, match="y_score must not be missing"):
+        aucpr_score([0, 1, 2, 0], bad)
+    with pytest.raises(InputError, match="4 rows and y_score has 3"):
+        aucpr_score([0, 1, 2, 0], scores[:3])
+    with pytest.raises(InputError, match="y_score must hold real numbers"):
+        aucpr_score([0, 1, 2, 0], scores.astype(complex))

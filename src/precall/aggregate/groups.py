@@ -126,8 +126,6 @@ def _without_weightless(
     used = weights > 0 if order is None else weights[order] > 0
     if used.all():
         return starts, order
-    if not used.any():
-        raise InputError("sample_weight is zero in every row: at least one must be positive.")
     kept = np.flatnonzero(used)
     return np.searchsorted(kept, starts), kept if order is None else order[kept]
 
