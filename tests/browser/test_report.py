@@ -332,7 +332,7 @@ def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
     view.page.select_option("#certificate", str(len(points) - 1))
     text = view.text("#certificate-text")
     assert f"at least {wording.percent(points[-1].required)} with 95 % confidence" in text
-    assert "the choice among 2 models included" in text
+    assert "the choice among 14 precisions and 2 models included" in text
     assert float(view.page.input_value("#threshold")) == points[-1].threshold
     assert view.text("#tp") == wording.count(points[-1].confusion.tp)
 

@@ -156,6 +156,7 @@ def test_the_promise_in_the_answer_is_a_certified_one(good):
     assert points
     sentence = evaluation.answer[-1]
     assert any(f"scores of {wording.threshold(p.threshold)} and above" in sentence for p in points)
+    assert "95 % confidence, the choice among 14 precisions included" in sentence
 
 
 def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good, rng):
@@ -171,10 +172,10 @@ def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good,
         in (evaluation.answer[0])
     )
     sentence = evaluation.answer[-1]
-    assert "with 95 % confidence, the choice among 4 models included" in sentence
+    assert "with 95 % confidence, the choice among 14 precisions and 4 models" in sentence
     ranking = pr.rank(y, scores[best.name])
     for point in best.certificates:
-        again = pr.operating_point(ranking, min_precision=point.required, confidence_level=level)
+        again = pr.operating_point(ranking, min_precision=point.required, n_candidates=4 * 14)
         assert point.threshold == again.threshold
     assert any(wording.threshold(p.threshold) in sentence for p in best.certificates)
     # A difference of two that were chosen among four is left to the table.

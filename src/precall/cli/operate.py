@@ -67,8 +67,9 @@ def command(
             ranking,
             min_precision=min_precision,
             min_recall=min_recall,
-            confidence_level=settings.choice_level,
+            confidence_level=level,
             prevalence=prevalence,
+            n_candidates=settings.candidates,
         )
     if as_json:
         models = [{"name": name, **point.to_dict()} for name, point in points.items()]

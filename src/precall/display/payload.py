@@ -68,7 +68,7 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
                 "tp": float(point.confusion.tp),
                 "fp": float(point.confusion.fp),
                 "recall_bound": point.recall_bound,
-                "message": promise(point, settings.confidence_level, settings.candidates),
+                "message": promise(point, settings.candidates),
             }
             for point in model.certificates
             if point.confusion is not None

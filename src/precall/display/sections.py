@@ -8,6 +8,7 @@ from .._estimators import ESTIMATORS
 from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
+from ..evaluation.certificates import choice
 from ..results import Interval
 
 _MOST_PAIRS = 10
@@ -279,9 +280,7 @@ def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
             told = f"{level} for the whole curve {span} at once, {first.band.method} method"
             methods.append(("Bands", told))
         told = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
-        told += "threshold chosen on the same data"
-        if settings.candidates > 1:
-            told += f" and for the best of the {settings.candidates} models"
+        told += f"threshold chosen on the same data, {choice(settings.candidates)}"
         if not first.thresholds.exact:
             told += "; both approximate, because rows have weights"
         methods.append(("Thresholds", told))

@@ -10,6 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..points.operating import OperatingPoint
 from . import wording
+from .certificates import choice
 from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
 
 # A promise that finds less than this share of the positives is of little use.
@@ -156,8 +157,7 @@ def _promise(best: ModelEvaluation) -> str:
         return "No threshold can be promised a precision clearly above the prevalence."
     settings = best.settings
     assumed = " if rows are independent" if settings.clustered else ""
-    if settings.candidates > 1:
-        assumed += f", the choice among {settings.candidates} models included"
+    assumed += f", {choice(settings.candidates)}"
     found = point.recall.estimate if point.recall else 0.0
     level = wording.percent(settings.confidence_level)
     return (

@@ -14,10 +14,13 @@ _MANY_SCORES = 100_000
 _SHORT_LADDER = (0.01, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 0.95)
 
 
-def certified_points(ranking: Ranking, confidence_level: float) -> tuple[OperatingPoint, ...]:
+def certified_points(
+    ranking: Ranking, confidence_level: float, candidates: int
+) -> tuple[OperatingPoint, ...]:
     """Try every minimum precision above the prevalence; keep what can be certified.
 
-    Each point is a statement of its own at `confidence_level`, not all of them together.
+    Whoever quotes one of them has chosen among the minima of the ladder and among `candidates`
+    models. Each is certified so that the one quoted holds at `confidence_level`.
     """
     if not (ranking.n_pos and ranking.n_neg):
         return ()
@@ -26,22 +29,27 @@ def certified_points(ranking: Ranking, confidence_level: float) -> tuple[Operati
         for minimum in LADDER if len(ranking) <= _MANY_SCORES else _SHORT_LADDER:
             if minimum > ranking.prevalence:
                 point = operating_point(
-                    ranking, min_precision=minimum, confidence_level=confidence_level
+                    ranking,
+                    min_precision=minimum,
+                    confidence_level=confidence_level,
+                    n_candidates=candidates * len(LADDER),
                 )
                 if point.certified:
                     points.append(point)
     return tuple(points)
 
 
-def promise(point: OperatingPoint, confidence_level: float, candidates: int) -> str:
-    """Put a certified point into a sentence, at the level that holds for the choice of a model.
+def choice(candidates: int) -> str:
+    """What the confidence of a promise allows for, in words."""
+    models = f" and {candidates} models" if candidates > 1 else ""
+    return f"the choice among {len(LADDER)} precisions{models} included"
 
-    `candidates` models were certified at ``1 - (1 - confidence_level) / candidates`` each.
-    """
-    sure = f"{wording.percent(confidence_level)} confidence"
-    chosen = f", the choice among {candidates} models included" if candidates > 1 else ""
+
+def promise(point: OperatingPoint, candidates: int) -> str:
+    """Put a certified point into a sentence."""
+    sure = f"{wording.percent(point.confidence_level)} confidence"
     return (
         f"Scores of {wording.threshold(point.threshold)} and above have a precision of at least "
         f"{wording.percent(point.required)} with {sure}, and a recall of at least "
-        f"{wording.percent(point.recall_bound or 0.0)} with {sure}{chosen}."
+        f"{wording.percent(point.recall_bound or 0.0)} with {sure}, {choice(candidates)}."
     )

@@ -210,10 +210,11 @@ class ModelEvaluation:
     def certificates(self) -> tuple[OperatingPoint, ...]:
         """Thresholds that keep a minimum precision, for every minimum that can be promised.
 
-        Each is certified at :attr:`Settings.choice_level`: quoted of the best model, or of any
-        other one that was chosen on these rows, it holds at the confidence level of the settings.
+        Quoted of the best model, or of any other one that was chosen on these rows, each holds at
+        the confidence level of the settings.
         """
-        return certified_points(self.ranking, self.settings.choice_level)
+        settings = self.settings
+        return certified_points(self.ranking, settings.confidence_level, settings.candidates)
 
     @cached_property
     def estimators(self) -> dict[str, float]:
