@@ -33,28 +33,34 @@ _BLOCK = 8192
 
 
 class Mass(NamedTuple):
-    """Rows, weights and squared weights per place; the last two are None without weights."""
+    """Rows, weights and squared weights per place, and how many weights are not whole numbers.
+
+    All but the rows are None without weights.
+    """
 
     rows: IntArray
-    weights: FloatArray | None
-    squares: FloatArray | None
+    weights: FloatArray | None = None
+    squares: FloatArray | None = None
+    parts: IntArray | None = None
 
     @classmethod
     def empty(cls, size: int, weighted: bool) -> Mass:
         """No rows at `size` places."""
         rows = np.zeros(size, dtype=np.int64)
-        return cls(rows, np.zeros(size), np.zeros(size)) if weighted else cls(rows, None, None)
+        return cls(rows, np.zeros(size), np.zeros(size), rows.copy()) if weighted else cls(rows)
 
     @classmethod
     def of_runs(cls, weights: FloatArray | None, edges: IntArray) -> Mass:
         """Mass of the runs of sorted rows that `edges` cut."""
         rows = np.diff(edges)
         if weights is None:
-            return cls(rows, None, None)
+            return cls(rows)
+        before = np.append(0, np.cumsum(weights != np.rint(weights)))
         return cls(
             rows,
             _counting.segment_sums(weights, edges),
             _counting.segment_sums(weights * weights, edges),
+            np.diff(before[edges]),
         )
 
     def with_weights(self) -> Mass:
@@ -62,7 +68,7 @@ class Mass(NamedTuple):
         if self.weights is not None:
             return self
         ones = self.rows.astype(np.float64)
-        return Mass(self.rows, ones, ones.copy())
+        return Mass(self.rows, ones, ones.copy(), np.zeros_like(self.rows))
 
     def each(self, *others: Mass) -> list[tuple[Array, ...]]:
         """Group the arrays of several masses by kind; all are weighted if any is."""
@@ -74,7 +80,7 @@ class Mass(NamedTuple):
     @classmethod
     def from_kinds(cls, kinds: list[Array]) -> Mass:
         """Inverse of `each`."""
-        return cls(kinds[0], kinds[1], kinds[2]) if len(kinds) == 3 else cls(kinds[0], None, None)
+        return cls(*kinds)
 
     def __add__(self, other: object) -> Mass:
         """Add place by place."""
@@ -303,13 +309,13 @@ def _cells_of_segments(ours: Array, theirs: Array, mixed: Mask) -> Cells:
 def assemble(
     threshold: Array, kinds: list[Cells], moments: Moments | None, coarsened: bool
 ) -> Ranking:
-    """Make a ranking of cells of rows (and of weights and squares), without rows of no positives.
+    """Make a ranking of the cells of every kind of mass, without rows of no positives.
 
     The negatives of a dropped row lie above the next row that is kept, or below everything.
     """
     kept = np.flatnonzero(kinds[0].positives)
     rows, *weighted = (_kept(cells, kept) for cells in kinds)
-    counts, squares = weighted if weighted else (rows, None)
+    counts, squares, parts = weighted if weighted else (rows, None, None)
     return Ranking(
         threshold=np.ascontiguousarray(_counting.one_zero(threshold[kept])),
         **counts._asdict(),
@@ -317,6 +323,7 @@ def assemble(
         rows=rows if weighted else None,
         moments=moments,
         coarsened=coarsened,
+        divisible=parts is not None and bool(parts.positives.any()),
     )
 
 

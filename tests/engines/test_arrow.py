@@ -186,7 +186,7 @@ def test_a_named_pipe(table, expected, tmp_path):
     writer.join()
 
 
-@pytest.mark.parametrize("memory", [100_000, 2**29])
+@pytest.mark.parametrize("memory", [200_000, 2**29])
 def test_weights_with_their_squares_and_rows(memory, table):
     found = arrow.rank(table, **NAMES, weight="w", memory=memory)
     exact = pr.rank(table["y"], table["s"], sample_weight=table["w"])
@@ -599,3 +599,42 @@ def test_a_missing_library_says_what_to_install(monkeypatch):
     monkeypatch.setattr("precall._optional.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"pyarrow.*\.\[arrow\]"):
         arrow.rank("data.parquet", **NAMES)
+
+
+@pytest.mark.parametrize("group", [None, "g"])
+def test_weighted_results_are_the_same_each_time_and_for_any_number_of_cores(
+    tmp_path, monkeypatch, group
+):
+    rng = np.random.default_rng(5)
+    size = 40_000
+    columns = {
+        "y": rng.random(size) < 0.1,
+        "s": rng.integers(0, 500, size) / 500,
+        "w": rng.random(size),
+        "g": rng.integers(0, 5, size),
+    }
+    path = tmp_path / "rows.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=1500)
+    found = []
+    for cores in (1, 2, 7, 2, 2):
+        monkeypatch.setattr("precall._counting.available_cores", lambda cores=cores: cores)
+        found.append(arrow.rank(path, label="y", score="s", weight="w", group=group))
+    for other in found[1:]:
+        if group is None:
+            assert other == found[0]
+            assert other.moments == found[0].moments
+        else:
+            assert all(a == b for a, b in zip(other, found[0], strict=True))
+
+
+def test_an_engine_knows_whether_weights_are_repetitions():
+    columns = {"y": [1, 1, 0, 1], "s": [2, 2, 2, 3], "w": [0.5, 0.5, 1.0, 1.0], "g": [1, 1, 1, 2]}
+    names = {"label": "y", "score": "s", "weight": "w"}
+    table = pa.table(columns)
+    assert arrow.rank(table, **names).divisible
+    assert arrow.rank(table, **names, group="g").divisible.tolist() == [True, False]
+    builder = pr.RankingBuilder(max_rows=10)
+    builder.update(columns["y"], columns["s"], sample_weight=columns["w"])
+    assert builder.ranking().divisible
+    whole = table.set_column(2, "w", pa.array([2.0, 1.0, 0.25, 1.0]))
+    assert not arrow.rank(whole, **names).divisible

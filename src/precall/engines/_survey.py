@@ -188,8 +188,11 @@ class Survey:
             )
             if len(distinct) > 2:
                 self._reject_labels(distinct)
-        # One row per distinct label breaks the same rules as all the rows do.
-        as_positive_mask(np.array(distinct), pos_label, name)
+        # One row per distinct label breaks the same rules as all the rows do; a second one of those
+        # that are not the rarest lets the message propose the same label.
+        fewest = min((found.count for found in self.labels.values()), default=0)
+        common = [label for label in distinct if self.labels[label].count > fewest]
+        as_positive_mask(np.array([*distinct, *common]), pos_label, name)
 
     def _reject_labels(self, distinct: list[Any]) -> NoReturn:
         name, pos_label = self.request.told("label"), self.request.pos_label

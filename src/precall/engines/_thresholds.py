@@ -110,14 +110,19 @@ class Thresholds:
         sizes = np.bincount(np.asarray(self.groups), minlength=len(labels))[::-1]
         found = [self._cells(*kinds) for kinds in counts.positives.each(counts.negatives)]
         rows, *weighted = found
-        weights, squares = weighted or (rows, None)
+        weights, squares, parts = weighted or (rows, None, None)
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        divisible = np.zeros(len(labels), dtype=np.bool_)
+        if parts is not None:
+            divisible = np.diff(np.append(0, np.cumsum(parts.positives))[offsets]) > 0
         table = RankingSet(
             labels=as_group_labels(labels[::-1]),
-            offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            offsets=offsets,
             threshold=self.values[::-1],
             cells=weights,
             squares=squares,
             rows=rows if weighted else None,
+            divisible=divisible,
         )
         return table.select(len(labels) - 1 - np.array(order))
 

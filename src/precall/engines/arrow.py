@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any
 
-from .. import _counting
 from .._optional import require
 from .._validation import as_count
 from ..builder import RankingBuilder
@@ -28,6 +28,9 @@ _BYTES_PER_ROW, _BYTES_PER_COLUMN = 110, 50
 # Bytes per score that a thread of the first pass holds, with those that wait and while sorting.
 _BYTES_PER_SCORE = 64
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
+# Threads, whatever the number of cores: what each of them adds up is part of the result's last
+# bits. A lane may have this many shards waiting for it.
+_LANES, _AHEAD = 4, 2
 
 
 def rank(
@@ -107,21 +110,24 @@ def rank(
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     memory = as_count(memory, "memory", minimum=1)
     source = open_source(data, request)
-    workers = _counting.available_cores()
-    rows = _rows_at_a_time(request, memory, workers)
+    rows = _rows_at_a_time(request, memory)
     if source.once and max_rows is not None and group is None:
         return _one_pass(source, request, max_rows, rows, progress)
     with spooled(source, request, rows, memory) if source.once else nullcontext(source) as kept:
         meter = _Meter(progress, kept)
 
         def run(task: Task) -> Any:
-            shards = _Shared(enumerate(kept.shards(rows)))
+            shards = _Dealt(enumerate(kept.shards(rows)), _LANES)
 
-            def work() -> Any:
-                return task(meter.watch(_pieces(shards, request, rows)))
+            def work(lane: int) -> Any:
+                try:
+                    return task(meter.watch(_pieces(shards.lane(lane), request, rows)))
+                except BaseException:
+                    shards.stop()  # the others would wait for this one
+                    raise
 
-            with ThreadPoolExecutor(workers) as pool:
-                futures = [pool.submit(work) for _ in range(workers)]
+            with ThreadPoolExecutor(_LANES) as pool:
+                futures = [pool.submit(work, lane) for lane in range(_LANES)]
                 try:
                     states = [future.result() for future in futures]
                     futures.clear()
@@ -133,24 +139,24 @@ def rank(
                 total = total + states.pop()
             return total
 
-        return rank_in_two_passes(run, request, max_rows, room=_room(request, memory, workers))
+        return rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
 
 
-def _rows_at_a_time(request: Request, memory: int, workers: int) -> int:
+def _rows_at_a_time(request: Request, memory: int) -> int:
     """Rows that each thread reads at a time."""
     size = _BYTES_PER_ROW + _BYTES_PER_COLUMN * (len(request.columns) - 2)
-    return min(max(memory // (_SHARE_OF_ROWS * size * workers), _FEWEST_ROWS), _MOST_ROWS)
+    return min(max(memory // (_SHARE_OF_ROWS * size * _LANES), _FEWEST_ROWS), _MOST_ROWS)
 
 
-def _room(request: Request, memory: int, workers: int) -> Room:
+def _room(request: Request, memory: int) -> Room:
     """Scores of positives that fit beside the rows in work, all threads taken together.
 
     Two moments need most. While the counts of the threads are added up, there are those of each
-    thread and their sum: 4 numbers per threshold, 12 with weights. While the table is made, there
+    thread and their sum: 4 numbers per threshold, 16 with weights. While the table is made, there
     are the counts, the table and what lies between them. The bytes are measured.
     """
-    kinds = 1 if request.weight is None else 3
-    adding = 32 + 33 * kinds * (workers + 1)
+    kinds = 1 if request.weight is None else 4
+    adding = 32 + 33 * kinds * (_LANES + 1)
     table = 60 + 90 * kinds
     grouped = 0 if request.group is None else 40
     beside_rows = memory - memory // _SHARE_OF_ROWS
@@ -188,21 +194,49 @@ def _pieces(
         ) from error
 
 
-class _Shared(Iterator[tuple[int, Iterable[Any]]]):
-    """Give each shard to one of several threads."""
+class _Dealt:
+    """Deal numbered shards out to lanes in turn.
 
-    def __init__(self, shards: Iterable[tuple[int, Iterable[Any]]]) -> None:
+    Every lane gets the same shards in the same order, however fast the threads are and however
+    many cores there are: sums of weights are then the same to the last bit.
+    """
+
+    def __init__(self, shards: Iterable[tuple[int, Iterable[Any]]], lanes: int) -> None:
         self._shards = iter(shards)
-        self._lock = threading.Lock()
+        self._waiting: list[deque[tuple[int, Iterable[Any]]]] = [deque() for _ in range(lanes)]
+        self._changed = threading.Condition()
+        self._ended = False
+
+    def lane(self, number: int) -> Iterator[tuple[int, Iterable[Any]]]:
+        """Yield the shards of a lane."""
+        while (shard := self._next(number)) is not None:
+            yield shard
 
     def stop(self) -> None:
         """Give out no more."""
-        with self._lock:
-            self._shards = iter(())
+        with self._changed:
+            self._ended = True
+            for waiting in self._waiting:
+                waiting.clear()
+            self._changed.notify_all()
 
-    def __next__(self) -> tuple[int, Iterable[Any]]:
-        with self._lock:
-            return next(self._shards)
+    def _next(self, number: int) -> tuple[int, Iterable[Any]] | None:
+        with self._changed:
+            while not self._waiting[number]:
+                if self._ended:
+                    return None
+                if max(map(len, self._waiting)) >= _AHEAD:  # a lane is behind: let it catch up
+                    self._changed.wait()
+                    continue
+                try:
+                    shard = next(self._shards)
+                except StopIteration:
+                    self._ended = True
+                else:
+                    self._waiting[shard[0] % len(self._waiting)].append(shard)
+                self._changed.notify_all()
+            self._changed.notify_all()
+            return self._waiting[number].popleft()
 
 
 class _Meter:
