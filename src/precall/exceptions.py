@@ -6,7 +6,8 @@
     └── PrecallError
         └── InputError (also ValueError)   an argument breaks a rule; the message says the remedy
             ├── UndefinedMetricError       the quantity does not exist on this data
-            └── BudgetError                a private release would cost more than is left
+            ├── BudgetError                a private release would cost more than is left
+            └── MemoryLimitError           the positives need more memory than was given
     UserWarning
     └── PrecallWarning
         ├── UndefinedMetricWarning         one class is empty: the value is a convention
@@ -30,6 +31,10 @@ class UndefinedMetricError(InputError):
 
 class BudgetError(InputError):
     """A release would cost more than is left. Nothing was looked at and nothing was spent."""
+
+
+class MemoryLimitError(InputError):
+    """The distinct scores of the positives alone need more memory than was given."""
 
 
 class PrecallWarning(UserWarning):

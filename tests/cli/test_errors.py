@@ -114,6 +114,17 @@ def test_nested_columns_are_refused_in_one_line(run, tmp_path, role, ending):
     refused(run("evaluate", path, *options), f"column '{role}' holds list", "one value per row")
 
 
+def test_missing_numbers_are_no_cluster_and_no_group_of_their_own(run, tmp_path):
+    columns = {"y": [0, 1, 1, 0] * 5, "s": np.arange(20.0), "c": [1.0, 2.0, 3.0, np.nan] * 5}
+    parquet.write_table(pa.table(columns), tmp_path / "scores.parquet")
+    words = ("evaluate", tmp_path / "scores.parquet", "--label", "y", "--score", "s")
+    refused(run(*words, "--cluster", "c"), "'c'", "5 missing values", "data row 4")
+    shown = run(*words, "--group", "c")
+    assert shown.status == 0
+    assert "(missing)" in shown.out
+    assert "nan" not in shown.out
+
+
 @pytest.mark.parametrize(
     ("name", "content", "word"),
     [
@@ -232,3 +243,11 @@ def test_large_parquet_reports_its_flaws_in_one_line_too(run, tmp_path):
     parquet.write_table(table, tmp_path / "large.parquet")
     options = ("--label", "y", "--score", "s", "--memory", 2)
     refused(run("evaluate", tmp_path / "large.parquet", *options), "1234")
+
+
+def test_too_many_positives_for_the_memory_speak_of_the_option(run, tmp_path):
+    table = pa.table({"y": np.arange(200_000) % 3 == 0, "s": np.arange(200_000.0)})
+    parquet.write_table(table, tmp_path / "large.parquet")
+    options = ("--label", "y", "--score", "s", "--memory", 2)
+    line = refused(run("evaluate", tmp_path / "large.parquet", *options), "--memory 2", "raise")
+    assert "memory=" not in line

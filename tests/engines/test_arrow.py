@@ -237,6 +237,10 @@ def test_groups_are_coarsened_one_by_one():
         bounds = pr.tie_bounds(ranking)
         assert bounds.low <= pr.aucpr(exact) <= bounds.high
     assert found[2] == rank_groups(labels, scores, groups)[2]  # few enough to stay exact
+    assert [ranking.coarsened for ranking in found] == [True, True, False]
+    with pytest.raises(InputError, match="this ranking was coarsened"):
+        pr.operating_point(found.of(0), min_precision=0.2)
+    assert found.select([2, 0])[1].coarsened
 
 
 def test_groups_without_positives_have_their_place(table):

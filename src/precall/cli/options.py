@@ -12,7 +12,7 @@ from .._output import why_not_writable
 from ..engines.files import LARGE, Columns, Roles, is_large, positive_label, read_columns
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
-from ..exceptions import InputError
+from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
 from .terminal import progress_bar, shown, spinner
 
@@ -163,16 +163,22 @@ def _ranked_by_pieces(request: Request, group: str | None = None) -> dict[str, A
     rankings = {}
     for name in roles.scores:
         with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
-            rankings[name] = arrow.rank(
-                request.file,
-                label=roles.label,
-                score=name,
-                weight=roles.weight,
-                group=group,
-                pos_label=pos_label,
-                memory=request.memory,
-                progress=progress,
-            )
+            try:
+                rankings[name] = arrow.rank(
+                    request.file,
+                    label=roles.label,
+                    score=name,
+                    weight=roles.weight,
+                    group=group,
+                    pos_label=pos_label,
+                    memory=request.memory,
+                    progress=progress,
+                )
+            except MemoryLimitError:
+                raise InputError(
+                    f"the positives have too many distinct values of score column {name!r} for "
+                    f"--memory {request.memory // 2**20}: raise --memory."
+                ) from None
     return rankings
 
 

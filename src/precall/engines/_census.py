@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .. import _counting
-from ..exceptions import InputError
+from ..exceptions import MemoryLimitError
 from ._columns import Array, FloatArray, IntArray, Piece
 from ._groups import Groups
 from ._survey import Survey
@@ -174,7 +174,7 @@ class Room:
             held = sum(self._sizes.values())
         if size > self._most or held > self._held:
             groups = f" in {len(census.groups)} groups" if len(census.groups) else ""
-            raise InputError(
+            raise MemoryLimitError(
                 f"the positives have at least {census.scores.size} distinct scores{groups}, too "
                 "many for memory=: pass a larger memory= to keep them all, or max_rows= (for "
                 "example max_rows=100_000) for a coarsened ranking with certified bounds."

@@ -17,9 +17,9 @@ N_BUCKETS = 64
 
 
 class Groups:
-    """The groups seen so far, numbered as they come.
+    """The groups seen so far, numbered as they come; none where no groups are asked for.
 
-    Without groups there is one of them, None, and every row is in it.
+    A `closed` collection takes no new ones: the second pass has to see those of the first.
     """
 
     def __init__(self, values: Iterable[Any] = (), *, closed: bool = False) -> None:

@@ -216,10 +216,11 @@ def _is_text(column: Any) -> bool:
 
 
 def _reject_nulls(column: Any, name: str) -> None:
-    if column.null_count:
-        missing = column.is_null().to_numpy(zero_copy_only=False)
+    missing = np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
+    count = int(np.count_nonzero(missing))
+    if count:
         raise InputError(
-            f"column {told(name)} has {plural(column.null_count, 'missing value')}, the first in "
+            f"column {told(name)} has {plural(count, 'missing value')}, the first in "
             f"data row {int(np.argmax(missing)) + 1}: drop or fill those rows first."
         )
 
@@ -313,17 +314,18 @@ def _positive_text(column: Any, roles: Roles) -> Mask:
 
 def _coded(column: Any) -> Coded:
     """Names in ascending order; numbers in theirs, missing ones last."""
-    encoded = column.dictionary_encode()
+    there = ~np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
+    encoded = column.filter(there).dictionary_encode()
     values = encoded.dictionary.to_pylist()
     order = sorted(range(len(values)), key=lambda i: _sort_key(values[i]))
-    position = np.empty(len(values) + 1, dtype=np.int64)
+    position = np.empty(len(values), dtype=np.int64)
     position[order] = np.arange(len(values))
-    position[-1] = len(values)
-    codes = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     names = [str(values[i]) for i in order]
-    if column.null_count:
-        names.append(_MISSING)
-    return Coded(position[codes], names)
+    if there.all():
+        return Coded(position[encoded.indices.to_numpy()], names)
+    codes = np.full(there.size, len(values))
+    codes[there] = position[encoded.indices.to_numpy()]
+    return Coded(codes, [*names, _MISSING])
 
 
 def _sort_key(value: Any) -> tuple[int, Any]:
