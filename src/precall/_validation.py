@@ -31,8 +31,13 @@ _SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
 _EXACT_INTEGERS = 2.0**53
 # Squares and sums of squares of weights in this range neither overflow nor vanish.
 _WEIGHTS = (1e-100, 1e100)
-_MISSING = "must not be missing (NaN or None)"
-_DROP = "drop or fill those rows first"
+# A rule, and what to do with rows that break it; the engines judge by the same ones.
+MISSING = ("must not be missing (NaN or None)", "drop or fill those rows first")
+BAD_WEIGHT = ("must be finite and not negative", "correct or drop those rows")
+FAR_WEIGHT = (
+    f"must be 0 or between {_WEIGHTS[0]:g} and {_WEIGHTS[1]:g}",
+    "divide all weights by their mean",
+)
 
 
 def require_ranking(ranking: object) -> None:
@@ -80,7 +85,7 @@ def as_array(values: object, name: str) -> Array:
         return values
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         missing = np.ma.getmaskarray(values).ravel()
-        _reject(name, "must not have masked values", missing, _DROP)
+        _reject(name, "must not have masked values", missing, MISSING[1])
     if isinstance(values, (str, bytes)) or np.isscalar(values) or values is None:
         raise InputError(f"{name} must be an array of values, got {values!r}.")
     if isinstance(values, (Set, Mapping)):
@@ -120,7 +125,7 @@ def _from_arrow(values: Any, name: str) -> Array:
         )
     column = decoded(values)
     if column.null_count:
-        _reject(name, _MISSING, np.asarray(column.is_null(), dtype=np.bool_), _DROP)
+        _reject(name, MISSING[0], np.asarray(column.is_null(), dtype=np.bool_), MISSING[1])
     return np.asarray(column)
 
 
@@ -296,7 +301,7 @@ def reject_missing(values: Array, name: str) -> None:
     else:
         return
     if missing.any():
-        _reject(name, _MISSING, missing, _DROP)
+        _reject(name, MISSING[0], missing, MISSING[1])
 
 
 def _is_missing(value: object) -> bool:
@@ -332,19 +337,19 @@ def as_weights(sample_weight: object, name: str = "sample_weight") -> FloatArray
     weights = weights.astype(np.float64, copy=False)
     good = np.isfinite(weights) & (weights >= 0)
     if not good.all():
-        _reject(name, "must be finite and not negative", ~good, "correct or drop those rows")
+        _reject(name, BAD_WEIGHT[0], ~good, BAD_WEIGHT[1])
     if weights.size and not weights.any():
         raise InputError(f"{name} is zero in every row: at least one must be positive.")
-    used = (weights == 0) | ((weights >= _WEIGHTS[0]) & (weights <= _WEIGHTS[1]))
-    if not used.all():
-        low, high = _WEIGHTS
-        _reject(
-            name,
-            f"must be 0 or between {low:g} and {high:g}",
-            ~used,
-            "divide all weights by their mean",
-        )
+    far = is_far_weight(weights)
+    if far.any():
+        _reject(name, FAR_WEIGHT[0], far, FAR_WEIGHT[1])
     return weights
+
+
+def is_far_weight(weights: FloatArray) -> Mask:
+    """Return which weights are so small or so large that sums of their squares go wrong."""
+    near = (weights >= _WEIGHTS[0]) & (weights <= _WEIGHTS[1])
+    return np.asarray((weights != 0) & ~near)
 
 
 def require_same_length(**arrays: Array) -> None:

@@ -405,6 +405,7 @@ FLAWS = {
     "labels of another kind": ("y", [], 0, "yes"),
     "negative weight": ("w", [4999, 5], -1.0, 1),
     "infinite weight": ("w", [4999], np.inf, 1),
+    "weights that vanish": ("w", [4999, 7], 1e-200, 1),
     "null group": ("g", [5], None, 1),
 }  # fmt: skip
 

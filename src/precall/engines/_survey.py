@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import as_positive_mask
+from .._validation import BAD_WEIGHT, FAR_WEIGHT, MISSING, as_positive_mask, is_far_weight
 from ..exceptions import InputError
 from ._columns import Array, Coded, FloatArray, Mask, Piece, Request
 
@@ -24,6 +24,14 @@ Place = tuple[int, int]  # shard, position in it
 # Two labels are allowed; more are only counted and shown in a message, up to this many.
 _MOST_LABELS = 1000
 _SHOWN_LABELS = 5
+# What can be wrong with a row: in which role, which rule it breaks, and what to do.
+_FLAWS = {
+    "label": ("label", MISSING),
+    "score": ("score", MISSING),
+    "weight": ("weight", BAD_WEIGHT),
+    "far weight": ("weight", FAR_WEIGHT),
+    "group": ("group", MISSING),
+}
 # Rows hashed at a time: they stay in a core's cache.
 _BLOCK = 1 << 14
 CHANGED = (
@@ -65,7 +73,7 @@ class Survey:
     labels : dict
         How often each label occurs, and where first.
     flaws : dict
-        How often each role breaks its rule, and where first.
+        How often each rule is broken, and where first.
     n_used : int
         Rows of positive weight.
     checksum : int
@@ -88,7 +96,9 @@ class Survey:
         self.n_used += piece.size
         if piece.weights is not None:
             self.n_used += int(np.count_nonzero(piece.weights > 0)) - piece.size
-            self._flaw("weight", ~(np.isfinite(piece.weights) & (piece.weights >= 0)), piece)
+            good = np.isfinite(piece.weights) & (piece.weights >= 0)
+            self._flaw("weight", ~good, piece)
+            self._flaw("far weight", good & is_far_weight(piece.weights), piece)
         self._flaw("label", piece.labels_missing, piece)
         self._flaw("score", piece.scores_missing, piece)
         if piece.groups is not None:
@@ -97,11 +107,11 @@ class Survey:
         found = checksum(positive, piece.scores, piece.weights, group_keys)
         self.checksum = (self.checksum + found) % 2**64
 
-    def _flaw(self, role: str, bad: Mask | None, piece: Piece) -> None:
+    def _flaw(self, name: str, bad: Mask | None, piece: Piece) -> None:
         count = 0 if bad is None else int(np.count_nonzero(bad))
         if bad is not None and count:
             found = Found(count, (piece.shard, piece.start + int(np.argmax(bad))))
-            self.flaws = combined(self.flaws, {role: found})
+            self.flaws = combined(self.flaws, {name: found})
 
     def __add__(self, other: object) -> Survey:
         """Survey of the rows of both."""
@@ -130,9 +140,8 @@ class Survey:
             told = " and ".join(request.told(role) for role in request.columns)
             raise InputError(f"{told} must have at least one row, got none.")
         self._judge_labels()
-        self._judge("score", "must not be missing (NaN or None)", "drop or fill those rows first")
-        self._judge("weight", "must be finite and not negative", "correct or drop those rows")
-        self._judge("group", "must not be missing (NaN or None)", "drop or fill those rows first")
+        for flaw in ("score", "weight", "far weight", "group"):
+            self._judge(flaw)
         if request.weight is not None and self.n_used == 0:
             raise InputError(
                 f"{request.told('weight')} is zero in every row: at least one must be positive."
@@ -144,11 +153,11 @@ class Survey:
             raise InputError(
                 f"the first pass read {self.n_rows} rows and the second {second.n_rows}: {CHANGED}"
             )
-        for role, found in second.flaws.items():
+        for flaw, found in second.flaws.items():
             count = f"{found.count} bad row{'' if found.count == 1 else 's'}"
+            column = self.request.told(_FLAWS[flaw][0])
             raise InputError(
-                f"{self.request.told(role)} has {count} in the second pass and none in the "
-                f"first: {CHANGED}"
+                f"{column} has {count} in the second pass and none in the first: {CHANGED}"
             )
         seen = [{label: n.count for label, n in each.labels.items()} for each in (self, second)]
         if seen[0] != seen[1]:
@@ -163,9 +172,10 @@ class Survey:
                 f"{roles} had other values in the second pass than in the first: {CHANGED}"
             )
 
-    def _judge(self, role: str, rule: str, remedy: str) -> None:
-        found = self.flaws.get(role)
+    def _judge(self, name: str) -> None:
+        found = self.flaws.get(name)
         if found is not None:
+            role, (rule, remedy) = _FLAWS[name]
             rows = "row" if found.count == 1 else "rows"
             raise InputError(
                 f"{self.request.told(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
@@ -183,9 +193,7 @@ class Survey:
         textual = [isinstance(label, (str, bytes)) for label in distinct]
         fits = all(kind == isinstance(pos_label, (str, bytes)) for kind in textual)
         if fits:
-            self._judge(
-                "label", "must not be missing (NaN or None)", "drop or fill those rows first"
-            )
+            self._judge("label")
             if len(distinct) > 2:
                 self._reject_labels(distinct)
         # One row per distinct label breaks the same rules as all the rows do; a second one of those
