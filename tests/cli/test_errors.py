@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+from precall import _optional
 from precall.cli import main
 
 from .conftest import write_csv
@@ -207,6 +208,25 @@ def test_missing_extras_are_named(run, csv_file, monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "click", None)
     assert main(["--version"]) == 2
     assert '".[cli]"' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("plot", "FILE", "--label", "y", "--score", "a", "-o", "FOLDER/a.png"),
+        ("study", "bias", "--quick", "-o", "FOLDER/out"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_drawing_without_matplotlib_names_the_extra(run, csv_file, tmp_path, monkeypatch, command):
+    found = _optional.find_spec
+    monkeypatch.setattr(
+        _optional, "find_spec", lambda name: None if name == "matplotlib" else found(name)
+    )
+    places = {"FILE": str(csv_file), "FOLDER": str(tmp_path)}
+    given = [places.get(word, word.replace("FOLDER", str(tmp_path))) for word in command]
+    message = refused(run(*given), "needs matplotlib", '".[plot]"')
+    assert "No module named" not in message
 
 
 def test_the_installed_command_in_a_pipe_that_closes_early(csv_file):
