@@ -268,6 +268,6 @@ def test_large_parquet_reports_its_flaws_in_one_line_too(run, tmp_path):
 def test_too_many_positives_for_the_memory_speak_of_the_option(run, tmp_path):
     table = pa.table({"y": np.arange(200_000) % 3 == 0, "s": np.arange(200_000.0)})
     parquet.write_table(table, tmp_path / "large.parquet")
-    options = ("--label", "y", "--score", "s", "--memory", 2)
-    line = refused(run("evaluate", tmp_path / "large.parquet", *options), "--memory 2", "raise")
+    options = ("--label", "y", "--score", "s", "--memory", 2, "--min-precision", "0.5")
+    line = refused(run("operate", tmp_path / "large.parquet", *options), "--memory 2", "raise")
     assert "memory=" not in line

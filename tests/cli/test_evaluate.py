@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -158,7 +159,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
         raise AssertionError("read into memory")
 
     monkeypatch.setattr("precall.cli.options.read_columns", refuse)
-    by_pieces = run(*request, "--memory", 2)
+    by_pieces = run(*request, "--memory", 4)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()
     # The moments behind the binormal estimator are added up in another order.
@@ -168,7 +169,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     assert [g["n_pos"] for g in found["groups"]] == [g["n_pos"] for g in in_memory["groups"]]
     assert run(*request, "--memory", 1, "--cluster", "g").status == 2
     operated = ("operate", tmp_path / "large.parquet", "--label", "y", "--score", "a", "--json")
-    operated += ("--min-precision", "0.3", "--pos-label", "1", "--memory", 1)
+    operated += ("--min-precision", "0.3", "--pos-label", "1", "--memory", 2)
     ours = operating_point(pr.rank(columns["y"], columns["a"]), min_precision=0.3)
     assert run(*operated).json()["models"][0]["threshold"] == ours.threshold
 
@@ -250,3 +251,26 @@ def test_one_class_and_tiny_data_give_an_answer_in_words(run, tmp_path, y):
     assert "Beware" in result.out
     assert "nan" not in result.out.lower()
     run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json").json()
+
+
+def test_more_positives_than_fit_are_merged_and_the_area_is_bounded(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(200_000) < 0.3
+    scores = rng.normal(size=y.size) + y
+    parquet.write_table(
+        pa.table({"y": y, "s": scores}), tmp_path / "large.parquet", row_group_size=20_000
+    )
+    request = ("evaluate", tmp_path / "large.parquet", "--label", "y", "--score", "s")
+    found = run(*request, "--memory", 2, "--json").json()
+    exact = pr.aucpr(pr.rank(y, scores))
+    model = found["models"][0]
+    assert model["n_pos"] == y.sum()
+    assert model["thresholds"] < 4000
+    assert model["measures"]["aucpr"]["estimate"] == pytest.approx(exact, abs=1e-3)
+    [finding] = [f["text"] for f in found["findings"] if "merged into" in f["text"]]
+    low, high = (float(number) for number in re.findall(r"0[.][0-9]+", finding))
+    assert low <= exact <= high
+    assert not any("confidence" in sentence for sentence in found["answer"])
+    page = tmp_path / "page.html"
+    assert run("report", *request[1:], "--memory", 2, "-o", page).status == 0
+    assert "merged into" in page.read_text(encoding="utf-8")

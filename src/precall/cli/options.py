@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -17,6 +18,11 @@ from ..ranking import Ranking, rank
 from .terminal import progress_bar, shown, spinner
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# Bytes that evaluating a ranking takes per distinct score of a positive while two models are in
+# work, and what each model keeps: measured on a million scores.
+_BYTES_PER_CELL, _BYTES_KEPT_PER_CELL = 520, 112
+_FEWEST_CELLS = 1_000
 
 _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
@@ -77,7 +83,7 @@ memory_option = click.option(
     default=LARGE // 2**20,
     show_default=True,
     metavar="MIB",
-    help="Parquet that needs more is read piece by piece.",
+    help="Parquet whose evaluation needs more is read piece by piece.",
 )
 
 
@@ -135,7 +141,7 @@ def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
                 "--memory or leave --cluster out."
             )
         with quietly():
-            rankings = _ranked_by_pieces(request)
+            rankings = _ranked_by_pieces(request, most=_most_cells(request))
             groups = None if roles.group is None else _ranked_by_pieces(request, roles.group)
         return evaluate_rankings(rankings, groups=groups, **settings)
     with spinner() as say:
@@ -154,8 +160,18 @@ def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
         )
 
 
-def _ranked_by_pieces(request: Request, group: str | None = None) -> dict[str, Any]:
+def _most_cells(request: Request) -> int:
+    """Distinct scores of positives whose evaluation fits into the memory, for each model."""
+    per_cell = _BYTES_PER_CELL + _BYTES_KEPT_PER_CELL * len(request.roles.scores)
+    return max(request.memory // per_cell, _FEWEST_CELLS)
+
+
+def _ranked_by_pieces(
+    request: Request, group: str | None = None, *, most: int | None = None
+) -> dict[str, Any]:
+    """Rank every score; with `most`, more distinct scores of positives are merged into cells."""
     from ..engines import arrow
+    from ..engines._twopass import THRESHOLDS_PER_ROW
 
     roles = request.roles
     pos_label = positive_label(request.file, roles)
@@ -163,22 +179,28 @@ def _ranked_by_pieces(request: Request, group: str | None = None) -> dict[str, A
     rankings = {}
     for name in roles.scores:
         with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
+            ranked_with = partial(
+                arrow.rank,
+                request.file,
+                label=roles.label,
+                score=name,
+                weight=roles.weight,
+                group=group,
+                pos_label=pos_label,
+                memory=request.memory,
+                progress=progress,
+            )
             try:
-                rankings[name] = arrow.rank(
-                    request.file,
-                    label=roles.label,
-                    score=name,
-                    weight=roles.weight,
-                    group=group,
-                    pos_label=pos_label,
-                    memory=request.memory,
-                    progress=progress,
-                )
+                found = ranked_with()
             except MemoryLimitError:
-                raise InputError(
-                    f"the positives have too many distinct values of score column {name!r} for "
-                    f"--memory {request.memory // 2**20}: raise --memory."
-                ) from None
+                if most is None:
+                    raise InputError(
+                        f"the positives have too many distinct values of score column {name!r} "
+                        f"for --memory {request.memory // 2**20}: raise --memory."
+                    ) from None
+                # On the way to its rows the engine keeps several times as many thresholds.
+                found = ranked_with(max_rows=max(most // THRESHOLDS_PER_ROW, 1))
+            rankings[name] = found if most is None else found.coarsen(most)
     return rankings
 
 

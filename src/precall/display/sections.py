@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._estimators import ESTIMATORS
+from .._rounding import TOLERANCE
 from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
@@ -195,7 +196,7 @@ def _facts(model: ModelEvaluation) -> dict[str, Any]:
     bounds = ""
     if model.has_both_classes and ranking.tied_share > 0:
         limits = tie_bounds(ranking)
-        if limits.width > 0:
+        if limits.width > TOLERANCE:  # what is left without ties is rounding
             bounds = wording.bounds(limits.low, limits.high)
     return {
         "title": model.title,
@@ -209,6 +210,8 @@ def _facts(model: ModelEvaluation) -> dict[str, Any]:
 def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
     """What other tools print, for every model, with the digits that make the difference visible."""
     if not evaluation.models[0].has_both_classes:
+        return []
+    if any(model.ranking.coarsened for model in evaluation.models):  # other tools see every score
         return []
     tables = [model.conventions for model in evaluation.models]
     return [

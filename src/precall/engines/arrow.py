@@ -107,6 +107,8 @@ def rank(
     True
     """
     require("pyarrow", "this engine", "arrow")
+    import pyarrow as pa
+
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     memory = as_count(memory, "memory", minimum=1)
     source = open_source(data, request)
@@ -139,7 +141,9 @@ def rank(
                 total = total + states.pop()
             return total
 
-        return rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
+        ranking = rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
+    pa.default_memory_pool().release_unused()  # Arrow keeps what it read in; the caller may need it
+    return ranking
 
 
 def _rows_at_a_time(request: Request, memory: int) -> int:

@@ -36,8 +36,11 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-#: Parquet whose columns need more than this many bytes is ranked piece by piece.
-LARGE = 2**30
+#: Parquet whose evaluation needs more than this many bytes is ranked piece by piece.
+LARGE = 2**32
+# Bytes that evaluating takes per row, per row and model, and per row and further column: measured
+# on 20 million rows.
+_BYTES_PER_ROW, _BYTES_PER_MODEL, _BYTES_PER_COLUMN = 50, 70, 30
 _MISSING = "(missing)"
 
 
@@ -162,7 +165,7 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
 
 
 def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
-    """Return whether these columns of a Parquet file would need more than `memory` bytes."""
+    """Return whether evaluating these columns of a Parquet file would need more than `memory`."""
     if str(source) == "-":
         return False
     found = paths(str(source))
@@ -176,7 +179,9 @@ def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
         rows = ds.dataset(found, format="parquet").count_rows()
     except (pa.ArrowInvalid, OSError) as error:
         raise unreadable(source, error) from error
-    return 8 * int(rows) * len(roles.columns) > memory
+    models = len(roles.scores)
+    size = _BYTES_PER_ROW + _BYTES_PER_MODEL * models
+    return int(rows) * (size + _BYTES_PER_COLUMN * (len(roles.columns) - 1 - models)) > memory
 
 
 def positive_label(source: str | Path, roles: Roles) -> Any:

@@ -152,6 +152,8 @@ def promised(best: ModelEvaluation) -> OperatingPoint | None:
 
 
 def _promise(best: ModelEvaluation) -> str:
+    if best.ranking.coarsened:
+        return ""
     point = promised(best)
     if point is None:
         return "No threshold can be promised a precision clearly above the prevalence."

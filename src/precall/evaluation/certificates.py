@@ -22,7 +22,7 @@ def certified_points(
     Whoever quotes one of them has chosen among the minima of the ladder and among `candidates`
     models. Each is certified so that the one quoted holds at `confidence_level`.
     """
-    if not (ranking.n_pos and ranking.n_neg):
+    if not (ranking.n_pos and ranking.n_neg) or ranking.coarsened:  # it must see every score
         return ()
     points = []
     with quietly():

@@ -154,6 +154,14 @@ def _times(ratio: float) -> str:
 
 def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     ranking = model.ranking
+    if ranking.coarsened:
+        bounds = tie_bounds(ranking)
+        cells = wording.plural(len(ranking), "cell")
+        yield _warning(
+            f"The scores of {name} were merged into {cells} to fit into memory: AUCPR lies within "
+            f"{wording.bounds(bounds.low, bounds.high)}, and no threshold is promised."
+        )
+        return
     if ranking.tied_share <= _MANY_TIES or len(ranking) == 1:
         return
     bounds = tie_bounds(ranking)

@@ -237,7 +237,9 @@ class ModelEvaluation:
         """Compute all that is otherwise computed when asked for."""
         if self.has_both_classes:
             _ = self.curve, self.band, self.fixed_band, self.thresholds, self.prevalences
-            _ = self.certificates, self.estimators, self.conventions
+            _ = self.certificates, self.estimators
+            if not self.ranking.coarsened:
+                _ = self.conventions
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON, without bands and tables."""
