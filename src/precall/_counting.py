@@ -3,7 +3,7 @@
 A *shard* is a sorted piece of one class. Many negatives are sorted in several shards, each by a
 thread, because counts on the same thresholds add; the same property lets data that never meet in
 one memory be ranked exactly. The shards depend on the data only, never on the number of cores, and
-rows of one score are ordered by their weights: a sum of weights is then the same on every machine.
+sums of weights inside them not on the order of the rows: they are the same on every machine.
 
 Counts between ``K`` thresholds are kept as ``2 K + 1`` *segments* in ascending order of score::
 
@@ -32,6 +32,8 @@ Result = TypeVar("Result")
 _THREADING_PAYS = 200_000
 # Pieces in which many negatives are sorted. More would make finding the thresholds in them slower.
 _SHARDS = 4
+# Powers of two that leave room for finer units under them.
+_FAR = 800
 # Above this many values searching in threads is faster than merging.
 _MERGING_PAYS = 100_000
 # Small enough that the product stays in cache, and that BLAS starts no threads of its own for it.
@@ -76,28 +78,9 @@ def select(values: Array, mask: npt.NDArray[np.bool_], share: float) -> Array:
 
 
 def sorted_with_weights(scores: Array, weights: FloatArray) -> tuple[Array, FloatArray]:
-    """Sort rows by score, and rows of one score by weight."""
+    """Sort rows by score; which of two equal scores comes first is up to the processor."""
     order = np.argsort(scores)
-    ascending, carried = scores[order], weights[order]
-    new = np.append(True, ascending[1:] != ascending[:-1])[: ascending.size]
-    again = order_within_ties(new, carried)
-    return ascending, carried if again is None else carried[again]
-
-
-def order_within_ties(new: npt.NDArray[np.bool_], *keys: Array) -> IntArray | None:
-    """Return the order that sorts the rows of every run by `keys`, the last key first.
-
-    `new` marks the first row of every run of equal scores; None if every run is a single row.
-    Which of two equal scores comes first is up to the processor's sorting code. Ordered by weight,
-    they are the same sequence of weights everywhere, with the same sum.
-    """
-    if new.all():
-        return None
-    shared = np.flatnonzero(~new | np.append(~new[1:], False))
-    order = np.arange(new.size)
-    run = np.cumsum(new)[shared]
-    order[shared] = shared[np.lexsort((*(key[shared] for key in keys), run))]
-    return order
+    return scores[order], weights[order]
 
 
 def one_zero(thresholds: Array) -> Array:
@@ -162,13 +145,35 @@ def _below(shard: Array, thresholds: Array) -> IntArray:
 
 
 def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
-    """Sum `values` over the segments that `edges` cut; empty segments sum to zero."""
+    """Sum `values` over the segments that `edges` cut; empty segments sum to zero.
+
+    The sums are the same to the last bit for every order of the values inside a segment, so they
+    do not hang on how a processor sorts equal scores. Each value is cut into two whole numbers of
+    some 40 bits, in units that only the largest value decides, and whole numbers add exactly. What
+    lies below the second is less than ``2**-80`` of the largest value.
+    """
     sums = np.zeros(edges.size - 1)
     starts = edges[:-1]
     filled = np.flatnonzero(edges[1:] > starts)
-    if filled.size:
-        sums[filled] = np.add.reduceat(values, starts[filled])
+    largest = float(np.abs(values).max(initial=0.0))
+    if not filled.size or largest == 0.0:
+        return sums
+    exponent = math.frexp(largest)[1]
+    if abs(exponent) > _FAR:  # the units would overflow or vanish
+        return np.ldexp(segment_sums(np.ldexp(values, -exponent), edges), exponent)
+    bits = 62 - values.size.bit_length()
+    coarse_unit = math.ldexp(1.0, exponent - bits)
+    fine_unit = math.ldexp(coarse_unit, -bits)
+    coarse = np.rint(values / coarse_unit)
+    fine = np.rint((values - coarse * coarse_unit) / fine_unit)
+    for part, unit in ((coarse, coarse_unit), (fine, fine_unit)):
+        sums[filled] += np.add.reduceat(part.astype(np.int64), starts[filled]) * unit
     return sums
+
+
+def sum_of(values: FloatArray) -> float:
+    """Sum in any order to the same bits; see :func:`segment_sums`."""
+    return float(segment_sums(values, np.array([0, values.size]))[0])
 
 
 def count_below(shards: Sequence[Array], thresholds: Array) -> tuple[IntArray, IntArray]:
@@ -200,20 +205,30 @@ def mean_and_deviation(ascending: Array, weights: FloatArray | None = None) -> t
     if ascending.size == 0:
         return np.nan, np.nan
     low, high = float(ascending[0]), float(ascending[-1])
-    total = float(ascending.size if weights is None else np.add.reduce(weights))
+    total = float(ascending.size) if weights is None else sum_of(weights)
     if not math.isfinite((high - low) * (high - low) * total):
         return np.nan, np.nan
     shift = float(ascending[ascending.size // 2])
+    if weights is not None:
+        # Rows of one score come in any order, so their products are added in none.
+        deviation = np.subtract(ascending, shift, dtype=np.float64)
+        first, second = sum_of(deviation * weights), sum_of(deviation * deviation * weights)
+    else:
+        first, second = _blockwise(ascending, shift)
+    squares = second - first * (first / total)
+    return shift + first / total, max(squares, 0.0)
+
+
+def _blockwise(ascending: Array, shift: float) -> tuple[float, float]:
+    """Sum of deviations from `shift` and of their squares, in blocks that stay in cache."""
     first = second = 0.0
     for start in range(0, ascending.size, _MOMENT_BLOCK):
         block = slice(start, start + _MOMENT_BLOCK)
         deviation = np.subtract(ascending[block], shift, dtype=np.float64)
-        weighted = deviation if weights is None else deviation * weights[block]
-        first += float(np.add.reduce(weighted))
-        deviation *= weighted
+        first += float(np.add.reduce(deviation))
+        deviation *= deviation
         second += float(np.add.reduce(deviation))  # the last bits of BLAS differ by processor
-    squares = second - first * (first / total)
-    return shift + first / total, max(squares, 0.0)
+    return first, second
 
 
 def combine_moments(

@@ -117,7 +117,7 @@ class Spread(NamedTuple):
         for start in range(0, ascending.size, _BLOCK):
             block = ascending[start : start + _BLOCK]
             block_weights = None if weights is None else weights[start : start + _BLOCK]
-            weight = float(block.size if block_weights is None else block_weights.sum())
+            weight = float(block.size) if block_weights is None else _counting.sum_of(block_weights)
             total += cls(weight, *_counting.mean_and_deviation(block, block_weights))
         return total
 

@@ -96,7 +96,7 @@ def weigh_rows(
         sums,
         squares=_descending(_counting.segment_sums(our_weights * our_weights, edges), squares),
         rows=_descending(np.diff(edges), counts),
-        moments=_moments(moments, [float(part[1].sum()) for part in negatives]),
+        moments=_moments(moments, [_counting.sum_of(part[1]) for part in negatives]),
         divisible=bool(np.any(our_weights != np.rint(our_weights))),
     )
 

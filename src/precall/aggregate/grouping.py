@@ -316,11 +316,6 @@ def _cut(label: Mask, score: Array, weight: FloatArray | None, starts: IntArray)
     new = np.empty(score.size, dtype=np.bool_)
     np.not_equal(score[1:], score[:-1], out=new[1:])
     new[starts[:-1][starts[:-1] < score.size]] = True  # a group's first row; empty groups have none
-    if (
-        weight is not None
-        and (order := _counting.order_within_ties(new, weight, label)) is not None
-    ):
-        label, weight = label[order], weight[order]
     begin, end, count = _positive_runs(label, new)
     offsets = np.searchsorted(begin, starts)
     cells = _count(begin, end, count, starts, offsets)
