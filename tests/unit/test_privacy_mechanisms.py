@@ -3,13 +3,17 @@
 import math
 import sys
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
+import precall as pr
+from precall import privacy
 from precall.exceptions import InputError
 from precall.privacy import mechanisms, sensitivity, smooth
+from precall.privacy._ledger import exact
 from precall.privacy.mechanisms import (
     Noisy,
     SeededNoise,
@@ -20,11 +24,13 @@ from precall.privacy.mechanisms import (
     grid_bits,
     grid_sensitivity,
     heavy_tailed,
+    laplace_scale,
     noise_source,
 )
 
 # System noise cannot be seeded, so its tests fail once in a billion runs when nothing is wrong.
 RARE = 1e-9
+NOTHING = np.zeros(4, np.int64)
 
 
 def seeded(seed=0):
@@ -45,7 +51,7 @@ def test_laplace_noise_has_the_discrete_laplace_law(source, size, scale):
     support = np.arange(-round(4 * scale), round(4 * scale) + 1)
     ratio = math.exp(-1 / scale)
     probability = (1 - ratio) / (1 + ratio) * ratio ** np.abs(support)
-    assert fit(source.laplace(scale, size), support, probability) > RARE
+    assert fit(source.add_laplace(np.zeros(size, np.int64), scale), support, probability) > RARE
 
 
 @pytest.mark.parametrize(("source", "size"), [(seeded(2), 20_000), (SystemNoise(), 5_000)])
@@ -134,6 +140,48 @@ def test_counts_stay_whole():
     assert released.shape == (2,)
 
 
+@pytest.mark.parametrize("source", [SystemNoise(), seeded(8)])
+@pytest.mark.parametrize("scale", [1e19, 1e25, 1e300])
+def test_noise_larger_than_64_bits_hides_what_it_is_added_to(source, scale):
+    """Sums are cut off, noise is not: the ends are the same whatever the counts are."""
+    ends = set()
+    for count in (0, 12_345, 2**40):
+        noisy = source.add_laplace(np.full(400, count, np.int64), scale)
+        low, high = int(noisy.min()), int(noisy.max())
+        ends.add((low, high))
+        # Two sided: P(beyond the end) is nearly one half each, or 0.2 at the smallest scale.
+        assert min(np.count_nonzero(noisy == low), np.count_nonzero(noisy == high)) > 30
+    assert len(ends) == 1
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning")
+def test_releases_at_a_tiny_epsilon_do_not_show_the_counts():
+    """Noise that was cut off before it was added left sums that told the counts apart."""
+    score = np.linspace(0, 1, 50)
+    counts, positives = [], []
+    for y in (np.arange(50) % 2, np.arange(50) % 5 == 0):
+        options = {"epsilon": 1e-25, "budget": privacy.Budget(epsilon=1.0)}
+        curves = [privacy.pr_curve(y, score, **options) for _ in range(20)]
+        counts.append({int(n) for curve in curves for n in curve.noisy_positives})
+        released = [privacy.auroc(pr.rank(y, score), **options).noisy[1] for _ in range(40)]
+        positives.append({noisy.value for noisy in released})
+    assert counts[0] == counts[1]
+    assert len(counts[0]) == 2
+    assert positives[0] == positives[1]
+
+
+def test_shares_of_epsilon_are_exact_and_scales_are_rounded_up():
+    for epsilon in (0.1, 0.3, 0.7, 1e-3, 1.1):
+        for parts in (Fraction(85, 100), Fraction(6, 10)):
+            spent = [parts * exact(epsilon), (1 - parts) * exact(epsilon)]
+            scales = [laplace_scale(1.0, part) for part in spent]
+            assert sum(1 / Fraction(scale) for scale in scales) <= exact(epsilon)
+            for scale, part in zip(scales, spent, strict=True):
+                assert Fraction(math.nextafter(scale, 0)) < 1 / part
+    with pytest.raises(InputError, match="no finite scale"):
+        laplace_scale(2.0, 1e-310)
+
+
 def test_only_a_seed_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -145,23 +193,25 @@ def test_only_a_seed_warns():
 
 
 def test_a_seed_repeats_and_the_system_does_not():
-    first, second = seeded(7).laplace(1e6, 4), seeded(7).laplace(1e6, 4)
+    first, second = (seeded(7).add_laplace(NOTHING, 1e6) for _ in range(2))
     np.testing.assert_array_equal(first, second)
-    assert (SystemNoise().laplace(1e12, 4) != SystemNoise().laplace(1e12, 4)).all()
+    assert (
+        SystemNoise().add_laplace(NOTHING, 1e12) != SystemNoise().add_laplace(NOTHING, 1e12)
+    ).all()
 
 
 def test_opendp_is_left_as_it_was_found():
     from opendp import mod
 
     before = set(mod.GLOBAL_FEATURES)
-    SystemNoise().laplace(1.0, 1)
+    SystemNoise().add_laplace(NOTHING, 1.0)
     assert set(mod.GLOBAL_FEATURES) == before
 
 
 def test_without_opendp_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "opendp", None)
     with pytest.raises(ImportError, match=r"OpenDP.*\.\[privacy\]"):
-        SystemNoise().laplace(1.0, 1)
+        SystemNoise().add_laplace(NOTHING, 1.0)
 
 
 LOCAL = {

@@ -29,9 +29,9 @@ class Fixed:
         self.draws = list(draws)
         self.scales = []
 
-    def laplace(self, scale, size):
+    def add_laplace(self, values, scale):
         self.scales.append(scale)
-        return np.array([self.draws.pop(0) if self.draws else 0 for _ in range(size)])
+        return values + np.array([self.draws.pop(0) if self.draws else 0 for _ in values])
 
     def bits(self, count):
         return 0
@@ -285,7 +285,7 @@ class _HeavyZero:
     """Laplace noise that is told, and random bits from a seed."""
 
     def __init__(self, fixed):
-        self.laplace = fixed.laplace
+        self.add_laplace = fixed.add_laplace
         self.bits = privacy.mechanisms.SeededNoise(np.random.default_rng(0)).bits
 
 

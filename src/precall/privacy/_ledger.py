@@ -11,6 +11,8 @@ from typing import NamedTuple
 from .._validation import as_number
 from ..exceptions import InputError
 
+Amount = float | Fraction
+
 
 class Cost(NamedTuple):
     """A pair of privacy parameters."""
@@ -46,9 +48,9 @@ class Entry:
     part: str | None = None
 
 
-def exact(amount: float) -> Fraction:
+def exact(amount: Amount) -> Fraction:
     """The decimal number that a float prints as."""
-    return Fraction(repr(amount))
+    return amount if isinstance(amount, Fraction) else Fraction(repr(amount))
 
 
 class Tally:

@@ -7,6 +7,7 @@ nobody paid for. So edges are public numbers, or found privately at a cost of th
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from .._validation import as_count, as_number, as_vector
 from ..exceptions import InputError
-from ._ledger import as_epsilon
+from ._ledger import Amount, as_epsilon, exact
 from ._rows import read_scores
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noise, add_to_counts, laplace_scale, noise_source
@@ -27,11 +28,13 @@ _GROWTH = 0.30
 _EXTREME = 1e-4
 
 # Private edges: share of epsilon for the tree, leaves per bin that it aims at, and its depth.
-_TREE_SHARE = 0.6
+_TREE_SHARE = Fraction(6, 10)
 # What replacing a row costs in a tree with noise of scale 1 (PROOFS.md).
 _TREE_COST = 4.0
 _LEAVES_PER_BIN = 16
 _DEEPEST = 60
+# Largest scale of the tree's noise with which its counts stay within 64 bits at every depth.
+_LARGEST_SCALE = 2.0**55
 
 
 def bin_count(n_rows: int, epsilon: float) -> int:
@@ -149,6 +152,9 @@ def private_edges(
         raise InputError(f"low must be below high, both finite, got {low:g} and {high:g}.")
     n_bins = as_count(n_bins, "n_bins", minimum=2)
     epsilon, budget = as_epsilon(epsilon), as_budget(budget)
+    share = _TREE_SHARE * exact(epsilon)
+    if laplace_scale(_TREE_COST, share) > _LARGEST_SCALE:
+        raise InputError(f"epsilon must be at least 1e-15 for private edges, got {epsilon:g}.")
     noise = noise_source(rng)
     with budget.hold(epsilon=epsilon, delta=0.0, what="edges") as hold:
         scores = read_scores(y_score)
@@ -156,17 +162,16 @@ def private_edges(
         # Intervals hold their left end and not their right one, the last included.
         ordered = np.sort(np.clip(scores.astype(np.float64), low, math.nextafter(high, low)))
         wanted = math.ceil(ordered.size / (n_bins * _LEAVES_PER_BIN))
-        share = _TREE_SHARE * epsilon
         cuts = _tree(ordered, low, high, wanted=wanted, epsilon=share, noise=noise)
         counts = np.diff(np.searchsorted(ordered, cuts[:-1]), append=ordered.size)
-        noisy = add_to_counts(counts, sensitivity=2.0, epsilon=epsilon - share, noise=noise)
+        noisy = add_to_counts(counts, sensitivity=2.0, epsilon=exact(epsilon) - share, noise=noise)
     edges = _joined(cuts, noisy, n_bins)
     # Too few rows to halve anything, as far as the noisy tree shows: one public edge in between.
     return edges if edges.size > 2 else np.array([low, low + (high - low) / 2.0, high])
 
 
 def _tree(
-    ordered: FloatArray, low: float, high: float, *, wanted: int, epsilon: float, noise: Noise
+    ordered: FloatArray, low: float, high: float, *, wanted: int, epsilon: Amount, noise: Noise
 ) -> FloatArray:
     """Edges of the leaves of a PrivTree; intervals that seem to have `wanted` rows are halved."""
     scale = laplace_scale(_TREE_COST, epsilon)
@@ -179,7 +184,7 @@ def _tree(
         biased = np.maximum(counts - depth * decay, wanted - decay)
         middle = left + (right - left) / 2.0
         divisible = (left < middle) & (middle < right)
-        split = (biased + noise.laplace(scale, left.size) > wanted) & divisible
+        split = (noise.add_laplace(biased, scale) > wanted) & divisible
         if not split.any():
             break
         cuts.extend(middle[split].tolist())

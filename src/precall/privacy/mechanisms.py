@@ -3,8 +3,9 @@
 Everything is released on a grid. A real statistic is rounded down to a multiple of a power of two
 that depends on public numbers only, an *integer* random variable is added, and the sum is an
 integer: so the low digits of a double, which give a naive Laplace sampler away (Mironov 2012),
-carry nothing. ``PROOFS.md`` accounts for the rounding and for the floating-point error of the
-statistic.
+carry nothing. The noise is added in integers of any size, and only the sum is cut off at the ends
+of 64 bits, which is post-processing. ``PROOFS.md`` accounts for the rounding and for the
+floating-point error of the statistic.
 
 The integers come from the operating system's randomness: discrete Laplace noise from OpenDP, and
 the heavy-tailed law, which OpenDP does not have, from an exact sampler in integer arithmetic here.
@@ -21,6 +22,7 @@ import threading
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,7 +30,9 @@ import numpy.typing as npt
 
 from .._optional import missing
 from .._validation import as_generator
+from ..exceptions import InputError
 from ..exceptions import SeededReleaseWarning as SeededReleaseWarning
+from ._ledger import Amount, exact
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -36,6 +40,10 @@ FloatArray = npt.NDArray[np.float64]
 # Finest grid, in bits after the binary point, and what float64 leaves after a sum over all rows.
 _FINEST_GRID = 20
 _USABLE_BITS = 44
+# Where seeded sums are cut off, so that none leaves 64 bits, and the scale from which geometric
+# variables would: there the continuous law is the discrete one to the last bit of a double.
+_SEEDED_END = 2**61
+_SEEDED_WIDE = 2.0**54
 
 _features = threading.Lock()
 
@@ -43,8 +51,11 @@ _features = threading.Lock()
 class Noise(Protocol):
     """A source of integer noise."""
 
-    def laplace(self, scale: float, size: int) -> IntArray:
-        """Discrete Laplace: probabilities proportional to ``exp(-|k| / scale)``."""
+    def add_laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise, whose probabilities are as ``exp(-|k| / scale)``.
+
+        Sums beyond the largest integer stay there; the noise itself is never cut off.
+        """
         ...
 
     def bits(self, count: int) -> int:
@@ -55,9 +66,9 @@ class Noise(Protocol):
 class SystemNoise:
     """Noise from the operating system's randomness; Laplace noise through OpenDP."""
 
-    def laplace(self, scale: float, size: int) -> IntArray:
-        """Discrete Laplace noise."""
-        return np.asarray(_opendp_laplace(scale)([0] * size), dtype=np.int64)
+    def add_laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise."""
+        return np.asarray(_opendp_laplace(scale)(values.tolist()), dtype=np.int64)
 
     def bits(self, count: int) -> int:
         """Uniform bits."""
@@ -71,11 +82,16 @@ class SeededNoise:
         self._generator = generator
         self._words = random.Random(int(generator.integers(2**63)))
 
-    def laplace(self, scale: float, size: int) -> IntArray:
-        """Discrete Laplace noise, as the difference of two geometric variables."""
-        stop = -math.expm1(-1.0 / scale)
-        first, second = self._generator.geometric(stop, (2, size))
-        return np.asarray(first - second, dtype=np.int64)
+    def add_laplace(self, values: IntArray, scale: float) -> IntArray:
+        """Add discrete Laplace noise, as the difference of two geometric variables."""
+        if scale > _SEEDED_WIDE:
+            wide = self._generator.laplace(scale=scale, size=values.size)
+            drawn = np.clip(wide, -2 * _SEEDED_END, 2 * _SEEDED_END).astype(np.int64)
+        else:
+            stop = -math.expm1(-1.0 / scale)
+            first, second = self._generator.geometric(stop, (2, values.size))
+            drawn = first - second
+        return np.asarray(np.clip(values + drawn, -_SEEDED_END, _SEEDED_END), dtype=np.int64)
 
     def bits(self, count: int) -> int:
         """Uniform bits."""
@@ -124,7 +140,7 @@ class Noisy:
 
 
 def add_to_counts(
-    counts: IntArray, *, sensitivity: float, epsilon: float, noise: Noise
+    counts: IntArray, *, sensitivity: float, epsilon: Amount, noise: Noise
 ) -> IntArray:
     """Add discrete Laplace (two-sided geometric) noise to whole numbers.
 
@@ -149,18 +165,26 @@ def add_to_counts(
     >>> add_to_counts(np.array([10, 20]), sensitivity=2, epsilon=1e3, noise=noise)
     array([10, 20])
     """
-    return counts + noise.laplace(laplace_scale(sensitivity, epsilon), counts.size)
+    return noise.add_laplace(counts, laplace_scale(sensitivity, epsilon))
 
 
-def add_to_count(count: int, *, sensitivity: float, epsilon: float, noise: Noise) -> Noisy:
+def add_to_count(count: int, *, sensitivity: float, epsilon: Amount, noise: Noise) -> Noisy:
     """Add discrete Laplace noise to one whole number."""
     scale = laplace_scale(sensitivity, epsilon)
-    return Noisy(value=float(count + int(noise.laplace(scale, 1)[0])), scale=scale, grid=1.0)
+    noisy = noise.add_laplace(np.array([count], dtype=np.int64), scale)
+    return Noisy(value=float(noisy[0]), scale=scale, grid=1.0)
 
 
-def laplace_scale(sensitivity: float, epsilon: float) -> float:
-    """``sensitivity / epsilon``, rounded up."""
-    return math.nextafter(sensitivity / epsilon, math.inf)
+def laplace_scale(sensitivity: float, epsilon: Amount) -> float:
+    """``sensitivity / epsilon`` in exact arithmetic, rounded up to a double."""
+    wanted = Fraction(sensitivity) / exact(epsilon)
+    try:
+        scale = float(wanted)
+    except OverflowError:
+        raise InputError(
+            "epsilon is so small that its noise has no finite scale: ask for more."
+        ) from None
+    return scale if Fraction(scale) >= wanted else math.nextafter(scale, math.inf)
 
 
 def grid_bits(n_rows: int) -> int:
@@ -172,7 +196,7 @@ def grid_bits(n_rows: int) -> int:
 
 
 def add_to_real(
-    value: float, *, sensitivity: float, epsilon: float, n_rows: int, noise: Noise
+    value: float, *, sensitivity: float, epsilon: Amount, n_rows: int, noise: Noise
 ) -> Noisy:
     """Add Laplace noise to a real statistic, on a grid.
 
@@ -198,8 +222,8 @@ def add_to_real(
     """
     unit = 2.0 ** grid_bits(n_rows)
     scale = laplace_scale(grid_sensitivity(sensitivity, n_rows), epsilon)
-    steps = math.floor(value * unit) + int(noise.laplace(scale, 1)[0])
-    return Noisy(value=steps / unit, scale=scale / unit, grid=1.0 / unit)
+    steps = noise.add_laplace(np.array([math.floor(value * unit)], dtype=np.int64), scale)
+    return Noisy(value=int(steps[0]) / unit, scale=scale / unit, grid=1.0 / unit)
 
 
 def grid_sensitivity(sensitivity: float, n_rows: int) -> int:

@@ -258,7 +258,8 @@ class PrivateCurve:
         tp, fp = self.corners
         fitted = np.concatenate([np.diff(tp), np.diff(fp)])
         bins = fitted.size // 2
-        drawn = noise.laplace(self.scale, n_resamples * fitted.size).reshape(n_resamples, -1)
+        silence = np.zeros(n_resamples * fitted.size, dtype=np.int64)
+        drawn = noise.add_laplace(silence, self.scale).reshape(n_resamples, -1)
         return [
             reconstruction.path(*self._reconstructed(counts[:bins], counts[bins:]))
             for counts in fitted + drawn

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ._ledger import exact
 from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
 from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
 
 # Share of an average precision's epsilon for the statistic; the rest is for the positives.
-_STATISTIC_SHARE = 0.85
+_STATISTIC_SHARE = Fraction(85, 100)
 # Share of an interval's error for the statistic; the rest is for the positives.
 _ERROR_SHARE = 0.8
 # Up to here counts of pairs fit 64 bits and sums over rows keep the precision that the grid needs.
@@ -33,7 +35,7 @@ class AveragePrecision:
 
     def release(self, ranking: Ranking, *, epsilon: float, noise: Noise) -> tuple[Noisy, Noisy]:
         """Release ``n (1 - AP) / L(n)`` and the number of positives `n`."""
-        share = _STATISTIC_SHARE * epsilon
+        share = _STATISTIC_SHARE * exact(epsilon)
         return (
             add_to_real(
                 lost_precision(ranking) / lost_precision_bound(ranking.n_pos),
@@ -42,7 +44,9 @@ class AveragePrecision:
                 n_rows=row_count(ranking),
                 noise=noise,
             ),
-            add_to_count(ranking.n_pos, sensitivity=1.0, epsilon=epsilon - share, noise=noise),
+            add_to_count(
+                ranking.n_pos, sensitivity=1.0, epsilon=exact(epsilon) - share, noise=noise
+            ),
         )
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
@@ -95,7 +99,7 @@ class Auroc:
             add_to_count(
                 ranking.n_pos,
                 sensitivity=1.0,
-                epsilon=epsilon * (1.0 - changed / same),
+                epsilon=exact(epsilon) * (1 - Fraction(changed, same)),
                 noise=noise,
             ),
         )

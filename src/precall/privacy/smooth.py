@@ -14,6 +14,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..exceptions import InputError
 from .mechanisms import Noise, heavy_tailed
 
@@ -99,12 +101,12 @@ def release(
     float
     """
     unit = 2 ** (GRID_BITS + n_rows.bit_length())
-    scale = math.ceil(calibration.factor * sensitivity * unit)
+    exact, scale = math.floor(value * unit), math.ceil(calibration.factor * sensitivity * unit)
     if calibration.degree:
-        drawn = heavy_tailed(scale, degree=calibration.degree, noise=noise)
+        steps = exact + heavy_tailed(scale, degree=calibration.degree, noise=noise)
     else:
-        drawn = int(noise.laplace(float(scale), 1)[0])
-    steps = min(max(math.floor(value * unit) + drawn, 0), unit)
+        steps = int(noise.add_laplace(np.array([exact], dtype=np.int64), float(scale))[0])
+    steps = min(max(steps, 0), unit)
     return float(steps / unit)
 
 
