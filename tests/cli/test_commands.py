@@ -16,7 +16,7 @@ from precall.points.operating import operating_point
 
 from .conftest import write_csv
 
-COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
+COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check", "study")
 
 
 @pytest.mark.parametrize("command", COMMANDS)

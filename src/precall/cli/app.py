@@ -24,7 +24,7 @@ from .signals import (
 )
 from .terminal import one_line, tell
 
-_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "study")
+_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check", "study")
 
 
 class _Commands(Group):

@@ -7,8 +7,9 @@ by :func:`precall.engines.arrow.rank`; :func:`is_large` tells which.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -152,16 +153,87 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
     >>> columns.n_rows, int(columns.positive.sum())
     (4000, 78)
     """
+    readers = _readers(_filled_table(source, roles), roles)
+    scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
+    return Columns(scores=scores, **{role: read() for role, read in readers.items()})
+
+
+def _filled_table(source: str | Path, roles: Roles) -> Any:
     table = read_table(str(source), roles)
     if table.num_rows == 0:
         raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
-    return Columns(
-        positive=_positive(_column(table, roles.label), roles),
-        scores={name: _scores(_column(table, name), name) for name in roles.scores},
-        weight=_weights(_column(table, roles.weight), roles.weight) if roles.weight else None,
-        group=_coded(_column(table, roles.group)) if roles.group else None,
-        cluster=_clusters(_column(table, roles.cluster), roles.cluster) if roles.cluster else None,
-    )
+    return table
+
+
+def _readers(table: Any, roles: Roles) -> dict[str, Callable[[], Any]]:
+    """How each role is read from a table; each says by itself what is wrong with its column."""
+    readers: dict[str, Callable[[], Any]] = {
+        "positive": lambda: _positive(column_of(table, roles.label), roles)
+    }
+    columns: list[tuple[str, str | None, Callable[..., Any]]] = [
+        *((f"score {name}", name, _scores) for name in roles.scores),
+        ("weight", roles.weight, _weights),
+        ("group", roles.group, lambda column, _: _coded(column)),
+        ("cluster", roles.cluster, _clusters),
+    ]
+    for role, name, read in columns:
+        if name is not None:
+            readers[role] = partial(_read, table, name, read)
+    return readers
+
+
+def _read(table: Any, name: str, read: Callable[..., Any]) -> Any:
+    return read(column_of(table, name), name)
+
+
+def find_problems(source: str | Path, roles: Roles) -> list[str]:
+    """Return everything that is wrong with a file, a line for each column that has something.
+
+    The lines quote the file: they are for its owner, and not private.
+
+    Parameters
+    ----------
+    source : path
+        As for :func:`read_columns`.
+    roles : Roles
+        Which columns to look at.
+
+    Returns
+    -------
+    list of str
+        Empty if the file can be evaluated.
+
+    Examples
+    --------
+    >>> from precall import example_path
+    >>> from precall.engines.files import Roles, find_problems
+    >>> find_problems(example_path(), Roles(label="fraud", scores=("scorecard",)))
+    []
+    >>> find_problems(example_path(), Roles(label="fraud", scores=("channel",)))
+    ["score column 'channel' holds text such as 'in store', not numbers: name a column of ..."]
+    """
+    try:
+        table = _filled_table(source, roles)
+    except InputError as error:
+        return [str(error)]
+    problems = []
+    for role, read in _readers(table, roles).items():
+        try:
+            found = read()
+            if role == "positive":
+                problems += _empty_class(found, roles)
+        except InputError as error:
+            problems.append(str(error))
+    return problems
+
+
+def _empty_class(positive: Mask, roles: Roles) -> list[str]:
+    if positive.any() and not positive.all():
+        return []
+    absent = "negative" if positive.any() else "positive"
+    return [
+        f"label column {told(roles.label)} has no {absent} rows: there is nothing to tell apart."
+    ]
 
 
 def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
@@ -204,7 +276,8 @@ def positive_label(source: str | Path, roles: Roles) -> Any:
     return _numeric_label(roles.pos_label, f"label column {told(roles.label)}")
 
 
-def _column(table: Any, name: str) -> Any:
+def column_of(table: Any, name: str) -> Any:
+    """A column in one piece, of plain values."""
     column = table.column(name)
     if is_nested(column):
         raise InputError(
@@ -220,7 +293,8 @@ def _is_text(column: Any) -> bool:
     return bool(kind.is_string(column.type) or kind.is_large_string(column.type))
 
 
-def _reject_nulls(column: Any, name: str) -> None:
+def reject_nulls(column: Any, name: str) -> None:
+    """Raise if any value of a column is missing."""
     missing = np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
     count = int(np.count_nonzero(missing))
     if count:
@@ -236,7 +310,7 @@ def _scores(column: Any, name: str) -> Array:
             f"score column {told(name)} holds {_content(column)}, not numbers: name a column of "
             "numbers, or convert it first."
         )
-    _reject_nulls(column, name)
+    reject_nulls(column, name)
     scores = _validation.as_scores(column.to_numpy(zero_copy_only=False), f"column {told(name)}")
     _validation.reject_missing(scores, f"column {told(name)}")
     return scores
@@ -246,13 +320,25 @@ def _content(column: Any) -> str:
     if not _is_text(column):
         return str(column.type)
     filled = column.drop_null()
-    return f"text such as {told(filled[0].as_py())}" if len(filled) else "nothing"
+    if not len(filled):
+        return "nothing"
+    # Of mixed text, what does not read as a number is what is wrong.
+    cells = filled.to_pylist()
+    return f"text such as {told(next((c for c in cells if not _reads_as_number(c)), cells[0]))}"
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _weights(column: Any, name: str) -> FloatArray:
     if not is_number(column):
         raise InputError(f"weight column {told(name)} holds {_content(column)}, not numbers.")
-    _reject_nulls(column, name)
+    reject_nulls(column, name)
     values = column.to_numpy(zero_copy_only=False)
     weights = _validation.as_weights(values, f"weight column {told(name)}")
     if not weights.any():
@@ -262,7 +348,7 @@ def _weights(column: Any, name: str) -> FloatArray:
 
 def _positive(column: Any, roles: Roles) -> Mask:
     name = f"label column {told(roles.label)}"
-    _reject_nulls(column, roles.label)
+    reject_nulls(column, roles.label)
     if _is_text(column):
         return _positive_text(column, roles)
     if not is_number(column):
@@ -338,5 +424,5 @@ def _sort_key(value: Any) -> tuple[int, Any]:
 
 
 def _clusters(column: Any, name: str) -> Coded:
-    _reject_nulls(column, name)
+    reject_nulls(column, name)
     return _coded(column)

@@ -1,0 +1,63 @@
+"""``precall check``."""
+
+from __future__ import annotations
+
+import click
+
+from .._version import __version__
+from ..engines.files import Roles, find_problems
+from .examples import Command
+from .options import cluster_option, column_options, file_argument, group_option, json_option
+from .terminal import console, one_line, sentences, write_json
+
+_BAD_INPUT = 2
+_OPEN = (
+    "This command is not private: what it prints may quote the rows. Do not publish it where "
+    "precall private is used."
+)
+
+
+@click.command(
+    "check",
+    cls=Command,
+    examples=(
+        "precall check scores.csv --label y --score model",
+        "precall check scores.csv --label diagnosis --pos-label sick --score model",
+    ),
+)
+@file_argument()
+@column_options()
+@group_option
+@cluster_option
+@json_option
+def command(
+    file: str,
+    label: str,
+    scores: tuple[str, ...],
+    weight: str | None,
+    pos_label: str | None,
+    group: str | None,
+    cluster: str | None,
+    as_json: bool,
+) -> int:
+    """Say what is wrong with FILE: a line for each problem, or that nothing is.
+
+    The file is read as precall evaluate reads it. Exit status 0 if nothing is wrong, 2 otherwise.
+    This command is not private: its lines name counts, places and values.
+    """
+    roles = Roles(
+        label=label,
+        scores=scores,
+        weight=weight,
+        group=group,
+        cluster=cluster,
+        pos_label=pos_label,
+    )
+    problems = find_problems(file, roles)
+    if as_json:
+        write_json({"precall": __version__, "file": file, "private": False, "problems": problems})
+    else:
+        for problem in problems or ["nothing is wrong."]:
+            click.echo(one_line(problem))
+        sentences(console(), ["", _OPEN])
+    return _BAD_INPUT if problems else 0
