@@ -54,7 +54,6 @@ def release(
     metric: str,
     way: str,
     rows: Rows,
-    ranking: pr.Ranking,
     epsilon: float,
     rng: np.random.Generator,
 ) -> float:
@@ -70,7 +69,7 @@ def release(
             rows[1], low=-100, high=100, n_bins=bins, epsilon=share, budget=budget, rng=rng
         )
         return curve(*rows, edges=edges, epsilon=epsilon - share, budget=budget, rng=rng).area()
-    return value(ranking, epsilon=epsilon, delta=DELTA, budget=budget, mechanism=way, rng=rng).value
+    return value(*rows, epsilon=epsilon, delta=DELTA, budget=budget, mechanism=way, rng=rng).value
 
 
 def errors(
@@ -91,10 +90,9 @@ def errors(
     squares: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(data_sets):
         rows = scenario.sample(n_pos, n_rows - n_pos, rng)
-        ranking = pr.rank(*rows)
-        truth = METRICS[metric][2](ranking)
+        truth = METRICS[metric][2](pr.rank(*rows))
         for way in ways:
-            found = [release(metric, way, rows, ranking, epsilon, rng) for _ in range(releases)]
+            found = [release(metric, way, rows, epsilon, rng) for _ in range(releases)]
             squares[way].append(float(np.mean((np.array(found) - truth) ** 2)))
     result = {}
     for way, values in squares.items():

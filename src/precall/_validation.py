@@ -293,7 +293,7 @@ def _distinct(labels: Array) -> list[Any]:
 def reject_missing(values: Array, name: str) -> None:
     """Raise if any value is NaN, None or another marker of a missing value."""
     if values.dtype.kind == "O":
-        missing = np.asarray([_is_missing(v) for v in values.tolist()], dtype=np.bool_)
+        missing = np.asarray([is_missing(v) for v in values.tolist()], dtype=np.bool_)
     elif values.dtype.kind == "f":
         missing = np.isnan(values)
     elif values.dtype.kind in "mM":
@@ -304,7 +304,8 @@ def reject_missing(values: Array, name: str) -> None:
         _reject(name, MISSING[0], missing, MISSING[1])
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
+    """Whether a value is NaN, None or another marker of a missing value."""
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
 from precall.privacy import mechanisms, sensitivity, smooth
@@ -163,7 +162,7 @@ def test_releases_at_a_tiny_epsilon_do_not_show_the_counts():
         options = {"epsilon": 1e-25, "budget": privacy.Budget(epsilon=1.0)}
         curves = [privacy.pr_curve(y, score, **options) for _ in range(20)]
         counts.append({int(n) for curve in curves for n in curve.noisy_positives})
-        released = [privacy.auroc(pr.rank(y, score), **options).noisy[1] for _ in range(40)]
+        released = [privacy.auroc(y, score, **options).noisy[1] for _ in range(40)]
         positives.append({noisy.value for noisy in released})
     assert counts[0] == counts[1]
     assert len(counts[0]) == 2
@@ -292,6 +291,6 @@ def test_printed_calibrations_are_those_of_the_dissertation():
 
 def test_smooth_mechanisms_refuse_what_their_proofs_do_not_cover():
     with pytest.raises(InputError, match="epsilon must be at most 64"):
-        smooth.check(65.0, 100)
+        smooth.check_epsilon(65.0)
     with pytest.raises(InputError, match="rows"):
-        smooth.check(1.0, 2**28)
+        smooth.check_rows(2**28)

@@ -11,9 +11,8 @@ import pytest
 
 import precall as pr
 from precall import privacy
-from precall.exceptions import InputError, ReliabilityWarning
+from precall.exceptions import InputError
 from precall.privacy import metrics
-from precall.privacy.matrix import _from_ranking
 
 METRICS = {
     "average_precision": (privacy.average_precision, pr.aucpr),
@@ -53,8 +52,9 @@ def budget(epsilon=1e9, delta=0.5):
 @pytest.mark.parametrize("levels", [None, 10])
 def test_with_next_to_no_noise_the_value_is_the_metric(name, levels):
     release, exact = METRICS[name]
-    ranking = pr.rank(*sample(levels=levels))
-    released = release(ranking, epsilon=1e7, budget=budget(), rng=0)
+    rows = sample(levels=levels)
+    ranking = pr.rank(*rows)
+    released = release(*rows, epsilon=1e7, budget=budget(), rng=0)
     assert released.value == pytest.approx(exact(ranking), abs=1e-5)
     low, high = released.interval()
     assert low <= exact(ranking) <= high < low + 1e-4
@@ -66,8 +66,8 @@ def test_with_next_to_no_noise_the_value_is_the_metric(name, levels):
 def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism):
     release, _ = METRICS[name]
     ours = privacy.Budget(epsilon=1.0, delta=1e-3)
-    ranking = pr.rank(*sample(60, 140))
-    released = release(ranking, epsilon=0.5, delta=1e-4, budget=ours, mechanism=mechanism, rng=1)
+    rows = sample(60, 140)
+    released = release(*rows, epsilon=0.5, delta=1e-4, budget=ours, mechanism=mechanism, rng=1)
     spent = 1e-4 if mechanism.endswith("laplace") else 0.0
     assert 0.0 <= released.value <= 1.0
     assert (released.epsilon, released.delta) == (0.5, spent)
@@ -92,13 +92,13 @@ def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism)
 )
 def test_empty_classes_and_single_rows_are_released_like_any_other(name, mechanism, n_pos, n_neg):
     release, _ = METRICS[name]
-    ranking = pr.rank(np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)[::-1])
+    rows = np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)[::-1]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", privacy.SeededReleaseWarning)
         for seed in range(5):
             released = release(
-                ranking, epsilon=1.0, delta=1e-3, budget=budget(), mechanism=mechanism, rng=seed
+                *rows, epsilon=1.0, delta=1e-3, budget=budget(), mechanism=mechanism, rng=seed
             )
             assert 0.0 <= released.value <= 1.0
             if mechanism == "rescaled":
@@ -111,19 +111,19 @@ def test_empty_classes_and_single_rows_are_released_like_any_other(name, mechani
 def test_a_release_is_a_function_of_its_noisy_numbers(name, monkeypatch):
     """Two data sets, noise chosen so that both release the same: the results are the same bytes."""
     release, _ = METRICS[name]
-    rankings = [pr.rank(*sample(40, 160, seed=1)), pr.rank(*sample(43, 157, seed=2))]
+    data = [sample(40, 160, seed=1), sample(43, 157, seed=2)]
 
-    def run(ranking, *draws):
+    def run(rows, *draws):
         monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: Fixed(*draws))
         ours = budget(epsilon=0.7)
-        return release(ranking, epsilon=0.7, budget=ours), ours
+        return release(*rows, epsilon=0.7, budget=ours), ours
 
-    (first, ledger), (second, _) = run(rankings[0]), run(rankings[1])
+    (first, ledger), (second, _) = run(data[0]), run(data[1])
     steps = [
         round((a.value - b.value) / a.grid) for a, b in zip(first.noisy, second.noisy, strict=True)
     ]
     assert steps != [0, 0]
-    third, other = run(rankings[1], *steps)
+    third, other = run(data[1], *steps)
     assert pickle.dumps(third) == pickle.dumps(first)
     assert repr(third) == repr(first)
     assert other.to_dict() == ledger.to_dict()
@@ -135,7 +135,7 @@ def test_noise_is_as_large_as_the_proofs_ask_for(name, monkeypatch):
     release, _ = METRICS[name]
     noise = Fixed()
     monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
-    release(pr.rank(*sample()), epsilon=0.8, budget=budget())
+    release(*sample(), epsilon=0.8, budget=budget())
     step = 2**20
     statistic, positives = noise.scales
     if name == "average_precision":
@@ -153,9 +153,9 @@ def test_importing_the_package_does_not_import_opendp():
 
 
 def test_system_noise_is_the_default():
-    ranking = pr.rank(*sample())
+    rows = sample()
     values = {
-        privacy.average_precision(ranking, epsilon=1.0, budget=budget()).value for _ in range(4)
+        privacy.average_precision(*rows, epsilon=1.0, budget=budget()).value for _ in range(4)
     }
     assert len(values) == 4
 
@@ -163,23 +163,20 @@ def test_system_noise_is_the_default():
 @pytest.mark.parametrize("name", METRICS)
 def test_seeds_warn_at_the_callers_line_and_repeat(name):
     release, _ = METRICS[name]
-    ranking = pr.rank(*sample())
+    rows = sample()
     with pytest.warns(privacy.SeededReleaseWarning) as caught:
-        first = release(ranking, epsilon=1.0, budget=budget(), rng=5)
+        first = release(*rows, epsilon=1.0, budget=budget(), rng=5)
     assert caught[0].filename == __file__
     with pytest.warns(privacy.SeededReleaseWarning):
-        assert release(ranking, epsilon=1.0, budget=budget(), rng=5) == first
+        assert release(*rows, epsilon=1.0, budget=budget(), rng=5) == first
 
 
 @pytest.mark.parametrize("name", METRICS)
 def test_refusals_come_before_looking(name):
     release, _ = METRICS[name]
     ours = privacy.Budget(epsilon=1.0)
-    ranking = pr.rank(*sample())
-    weighted = pr.rank(*sample(), sample_weight=np.full(2000, 2.0))
+    rows = sample()
     cases = {
-        "ranking must be a Ranking": {"ranking": sample()},
-        "unweighted": {"ranking": weighted},
         "epsilon must be a finite number above 0": {"epsilon": 0.0},
         "delta must be at least 0": {"delta": 1.0},
         "budget must be a Budget": {"budget": None},
@@ -189,21 +186,20 @@ def test_refusals_come_before_looking(name):
         "at most 64": {"mechanism": "smooth_cauchy", "epsilon": 100.0, "budget": budget()},
     }
     for message, change in cases.items():
-        arguments = {"ranking": ranking, "epsilon": 0.5, "budget": ours} | change
         with pytest.raises(InputError, match=message):
-            release(arguments.pop("ranking"), **arguments)
+            release(*rows, **({"epsilon": 0.5, "budget": ours} | change))
     with pytest.raises(TypeError):
-        release(ranking, budget=ours)
+        release(*rows, budget=ours)
     with pytest.raises(TypeError):
-        release(ranking, epsilon=1.0)
+        release(*rows, epsilon=1.0)
     assert ours.spent.epsilon == 0.0
 
 
 def test_errors_say_nothing_about_the_data():
-    private = pr.rank(*sample(7, 13))
+    private = sample(7, 13)
     for arguments in ({"epsilon": 2.0}, {"epsilon": 0.5, "mechanism": "smooth_laplace"}):
         with pytest.raises(InputError) as refused:
-            privacy.auroc(private, budget=privacy.Budget(epsilon=1.0), **arguments)
+            privacy.auroc(*private, budget=privacy.Budget(epsilon=1.0), **arguments)
         assert "7" not in str(refused.value)
         assert "13" not in str(refused.value)
 
@@ -211,7 +207,7 @@ def test_errors_say_nothing_about_the_data():
 @seeded
 def test_confusion_counts_and_measures():
     y, score = sample()
-    matrix = privacy.confusion((y, score), 0.5, epsilon=1e6, budget=budget(), rng=0)
+    matrix = privacy.confusion(y, score, threshold=0.5, epsilon=1e6, budget=budget(), rng=0)
     exact = pr.confusion(pr.rank(y, score >= 0.5), 1)
     for cell in ("tp", "fp", "fn", "tn"):
         assert getattr(matrix, cell) == pytest.approx(getattr(exact, cell), abs=1e-6)
@@ -224,26 +220,6 @@ def test_confusion_counts_and_measures():
     assert matrix.to_dict()["precision"] == matrix.measure("precision").value
 
 
-@seeded
-def test_confusion_from_a_ranking_counts_at_the_next_positive():
-    y, score = sample()
-    ranking = pr.rank(y, score)
-    with pytest.warns(ReliabilityWarning, match=r"pass \(y_true, y_score\)"):
-        matrix = privacy.confusion(ranking, 0.5, epsilon=60.0, budget=budget(), rng=0)
-    lowest = ranking.threshold[ranking.threshold >= 0.5][-1]
-    exact = pr.confusion(ranking, lowest)
-    assert (matrix.tp, matrix.fn) == (
-        pytest.approx(exact.tp, abs=1),
-        pytest.approx(exact.fn, abs=1),
-    )
-    assert matrix.fp == pytest.approx(exact.fp, abs=30)
-    assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(2000)
-    assert matrix.scale is None
-    assert matrix.measure("precision").scale is None
-    with pytest.raises(InputError, match="has no interval"):
-        matrix.measure("precision").interval()
-
-
 def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
     from precall.privacy import matrix as module
 
@@ -251,7 +227,7 @@ def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
 
     def run(rows, *draws):
         monkeypatch.setattr(module, "noise_source", lambda *_, **__: Fixed(*draws))
-        return privacy.confusion(rows, 0.5, epsilon=0.7, budget=budget())
+        return privacy.confusion(*rows, threshold=0.5, epsilon=0.7, budget=budget())
 
     first, second = run(data[0]), run(data[1])
     steps = [round(a.value - b.value) for a, b in zip(first.noisy, second.noisy, strict=True)]
@@ -260,56 +236,16 @@ def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
 
 
 @seeded
-@pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning")
 @pytest.mark.parametrize(("n_pos", "n_neg"), [(0, 1), (1, 0), (0, 9), (9, 0)])
 @pytest.mark.parametrize("threshold", [-math.inf, 4, math.inf])
 def test_confusion_of_one_class_has_no_errors(n_pos, n_neg, threshold):
     y, score = np.repeat([1, 0], [n_pos, n_neg]), np.arange(n_pos + n_neg)
-    for data in ((y, score), pr.rank(y, score)):
-        matrix = privacy.confusion(data, threshold, epsilon=1.0, budget=budget(), rng=0)
-        assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(y.size)
-        assert min(matrix.tp, matrix.fp, matrix.fn, matrix.tn) >= 0
-        for name in privacy.CONFUSION_METRICS:
-            value = matrix.measure(name).value
-            assert math.isnan(value) or 0 <= value <= 1
-
-
-def test_confusion_spends_what_the_counts_cost():
-    """From a ranking: 2 over the scale of the positives' counts, and the rest on the negatives."""
-    noise = Fixed()
-    _from_ranking(pr.rank(*sample()), 0.5, 1.0, _HeavyZero(noise))
-    assert 2 / noise.scales[0] == pytest.approx(0.25)
-
-
-class _HeavyZero:
-    """Laplace noise that is told, and random bits from a seed."""
-
-    def __init__(self, fixed):
-        self.add_laplace = fixed.add_laplace
-        self.bits = privacy.mechanisms.SeededNoise(np.random.default_rng(0)).bits
-
-
-def test_rows_that_are_not_rows_are_refused_in_words_without_numbers():
-    ours = privacy.Budget(epsilon=1.0)
-    bad = [
-        ([0, 1, 2], [0.1, 0.2, 0.3]),
-        ([0, 1, 1], [0.1, np.nan, 0.3]),
-        ([0, 1], [0.1, 0.2, 0.3]),
-        ([], []),
-        (["a", "b"], [1, 2]),
-    ]
-    messages = set()
-    for rows in bad:
-        with pytest.raises(InputError) as refused:
-            privacy.confusion(rows, 0.5, epsilon=0.5, budget=ours)
-        messages.add(str(refused.value))
-        assert refused.value.__suppress_context__
-    assert len(messages) == 1
-    with pytest.raises(InputError, match="pair"):
-        privacy.confusion(np.zeros((2, 5)), 0.5, epsilon=0.5, budget=ours)
-    with pytest.raises(InputError, match="metric must be one of"):
-        privacy.confusion(([0, 1], [0, 1]), 0.5, epsilon=0.5, budget=ours).measure("auc")
-    assert ours.spent.epsilon == 0.5
+    matrix = privacy.confusion(y, score, threshold=threshold, epsilon=1.0, budget=budget(), rng=0)
+    assert matrix.tp + matrix.fp + matrix.fn + matrix.tn == pytest.approx(y.size)
+    assert min(matrix.tp, matrix.fp, matrix.fn, matrix.tn) >= 0
+    for name in privacy.CONFUSION_METRICS:
+        value = matrix.measure(name).value
+        assert math.isnan(value) or 0 <= value <= 1
 
 
 def test_metrics_in_parallel_parts_cost_once():
@@ -319,5 +255,5 @@ def test_metrics_in_parallel_parts_cost_once():
         for half in (0, 1):
             positions = np.arange(half, y.size, 2)
             part = rows.part(f"half {half}", rows=positions)
-            privacy.auroc(pr.rank(y[positions], score[positions]), epsilon=1.0, budget=part)
+            privacy.auroc(y[positions], score[positions], epsilon=1.0, budget=part)
     assert ours.remaining.epsilon == 0.0

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall import privacy
 from precall.exceptions import DirectionWarning, InputError
 from tests import naive
 from tests.datasets import random_data
@@ -298,16 +297,12 @@ def test_a_merged_ranking_says_so_and_goes_on_saying_so():
 
 def test_what_needs_every_score_refuses_a_merged_ranking():
     coarse = pr.rank(*random_scores(400)).coarsen(20)
-    budget = privacy.Budget(epsilon=1.0)
     for use in (
         lambda: pr.operating_point(coarse, min_precision=0.5),
         lambda: pr.conventions(coarse),
-        lambda: privacy.auroc(coarse, epsilon=1.0, budget=budget),
-        lambda: privacy.confusion(coarse, 0.5, epsilon=1.0, budget=budget),
     ):
         with pytest.raises(InputError, match="coarsened"):
             use()
-    assert budget.spent.epsilon == 0.0
 
 
 def test_builders_know_whether_they_merged():

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall import ESTIMATORS, privacy
+from precall import ESTIMATORS
 from precall.display import mpl
 from precall.exceptions import InputError
 from precall.inference.methods import METHODS
-from precall.privacy.rescaled import centred_auroc
+from precall.privacy.rescaled import centred_auroc, row_count
 
 BOUNDED = ("average_precision", "davis_goadrich")
 # Estimators whose value hangs on shares alone.
@@ -57,28 +57,21 @@ def takes_a_ranking(function):
 
 PUBLIC = {
     **{name: getattr(pr, name) for name in pr.__all__},
-    **{f"privacy.{name}": getattr(privacy, name) for name in privacy.__all__},
     "mpl.plot_estimators": mpl.plot_estimators,
 }
 FUNCTIONS = {name: function for name, function in PUBLIC.items() if takes_a_ranking(function)}
 
 
-def options_of(name):
-    if name.startswith("privacy."):
-        return {"epsilon": 1.0, "budget": privacy.Budget(epsilon=1.0)}
-    return REQUIRED.get(name, {})
-
-
 def test_the_functions_are_found():
     assert len(FUNCTIONS) > 25
-    assert {"aucpr", "pr_curve", "pr_band", "operating_point", "privacy.auroc"} <= set(FUNCTIONS)
+    assert {"aucpr", "pr_curve", "pr_band", "operating_point"} <= set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("given", [[1, 0, 1], np.array([1, 0, 1]), None, "labels"], ids=repr)
 def test_anything_else_is_answered_with_the_way_out(name, given):
     with pytest.raises(InputError, match=r"got .*: pass pr\.rank\(y_true, y_score\)"):
-        FUNCTIONS[name](given, **options_of(name))
+        FUNCTIONS[name](given, **REQUIRED.get(name, {}))
 
 
 @pytest.mark.parametrize("function", [pr.aucpr, pr.auroc, pr.aucnpr, pr.best_threshold])
@@ -187,8 +180,7 @@ QUESTIONS = {
 
 
 def test_no_function_is_missing_from_the_questions():
-    private = {name for name in FUNCTIONS if name.startswith("privacy.")}
-    assert set(QUESTIONS) == set(FUNCTIONS) - private
+    assert set(QUESTIONS) == set(FUNCTIONS)
 
 
 @pytest.mark.parametrize(
@@ -219,9 +211,8 @@ def test_a_trillion_rows(name, options, read, scale_free):
 
 def test_a_trillion_rows_too_many():
     many = scaled(SCALE, np.int64)
-    for name in ("privacy.auroc", "privacy.average_precision"):
-        with pytest.raises(InputError, match="at most"):
-            FUNCTIONS[name](many, **options_of(name))
+    with pytest.raises(InputError, match="at most"):
+        row_count(many)
     for band in (pr.pr_band, pr.roc_band, pr.hit_band):
         with pytest.raises(InputError, match="use method='fiducial'"):
             band(many, method="exact")

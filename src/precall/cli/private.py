@@ -7,20 +7,31 @@ from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 
+from .._optional import require
 from .._version import __version__
-from ..engines.files import Columns, Roles
+from ..engines._tables import file_format, paths
+from ..engines.cells import read_cells
+from ..engines.files import Roles
 from ..evaluation import wording
 from ..exceptions import InputError
-from ..ranking import Ranking
 from .examples import Command
-from .options import file_argument, json_option, read
-from .terminal import console, grid, sentences, write_json
+from .options import file_argument, json_option
+from .terminal import console, grid, sentences, spinner, write_json
+
+Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.
 _OF_METRICS = {"--metric": "metrics", "--delta": "delta", "--mechanism": "mechanism"}
 _COVERS = "the noise only: neither the sampling of the rows nor the counting of scores in bins"
+# The same whatever is wrong, because whoever sees it may not see the rows.
+_WRONG = (
+    "these rows cannot be released: something is wrong with them or with the names of the columns. "
+    "A private command does not say what. This one does, and what it prints is not private: "
+    "precall check FILE --label COLUMN --score COLUMN"
+)
 _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -88,13 +99,16 @@ def command(
 
     Only what is printed here may be published: the number of rows is taken as public, everything
     else about the rows is not shown. Every run spends its epsilon anew.
+
+    Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
+    Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
     _require_belonging(context, curve, limits)
-    columns = read(file, Roles(label=label, scores=(score,), pos_label=pos_label))
+    rows = _read(file, Roles(label=label, scores=(score,), pos_label=pos_label))
     if curve:
-        released = _curve(columns, score, epsilon, limits)
+        released = _curve(rows, epsilon, limits)
     else:
-        released = _metrics(columns, score, metrics, epsilon, delta, mechanism)
+        released = _metrics(rows, metrics, epsilon, delta, mechanism)
     if as_json:
         write_json({"precall": __version__, **released})
     else:
@@ -125,21 +139,26 @@ def _require_belonging(
         )
 
 
-def _ranking(columns: Columns, score: str) -> Ranking:
-    """The ranking, without a word on its direction: that would tell of the private rows."""
-    import warnings
-
-    from ..exceptions import PrecallWarning
-    from ..ranking import rank
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PrecallWarning)
-        return rank(columns.positive, columns.scores[score])
+def _read(file: str, roles: Roles) -> Rows:
+    """The rows, or one sentence that is the same whatever is wrong with them."""
+    require("pyarrow", "reading files", "arrow")
+    if file != "-":  # what is wrong with the name of a file is no secret
+        for path in paths(file):
+            file_format(path)
+    rows = None
+    try:
+        with spinner() as say:
+            say("reading")
+            rows = read_cells(file, roles)
+    except Exception:  # noqa: BLE001 - whatever it is, its message may quote a row
+        pass
+    if rows is None or not rows[0].size:
+        raise InputError(_WRONG)
+    return rows
 
 
 def _metrics(
-    columns: Columns,
-    score: str,
+    rows: Rows,
     metrics: tuple[str, ...],
     epsilon: float,
     delta: float,
@@ -150,12 +169,11 @@ def _metrics(
     chosen = list(dict.fromkeys(metrics))
     budget = privacy.Budget(epsilon=epsilon, delta=delta)
     share = epsilon / len(chosen)
-    ranking = _ranking(columns, score)
     values = []
     for metric in chosen:
         release = getattr(privacy, metric)
         value = release(
-            ranking,
+            *rows,
             epsilon=share,
             delta=delta / len(chosen),
             budget=budget,
@@ -168,20 +186,17 @@ def _metrics(
         except InputError:  # a mechanism whose noise cannot be told
             plain |= {"low": None, "high": None, "confidence_level": None}
         values.append(plain)
-    return {"epsilon": epsilon, "delta": delta, "rows": columns.n_rows, "released": values}
+    return {"epsilon": epsilon, "delta": delta, "rows": int(rows[0].size), "released": values}
 
 
-def _curve(
-    columns: Columns, score: str, epsilon: float, limits: tuple[float, float] | None
-) -> dict[str, Any]:
+def _curve(rows: Rows, epsilon: float, limits: tuple[float, float] | None) -> dict[str, Any]:
     from .. import privacy
 
+    n_rows = int(rows[0].size)
     budget = privacy.Budget(epsilon=epsilon)
     # Edges hang on public numbers only; without a range they are those of probabilities.
-    edges = limits and np.linspace(*limits, privacy.bin_count(columns.n_rows, epsilon) + 1)
-    curve = privacy.pr_curve(
-        columns.positive, columns.scores[score], epsilon=epsilon, budget=budget, edges=edges
-    )
+    edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon) + 1)
+    curve = privacy.pr_curve(*rows, epsilon=epsilon, budget=budget, edges=edges)
     area, band = curve.area_interval(), curve.band(at=_RECALLS)
     points = [
         {"recall": x, "precision": y, "low": low, "high": high}
@@ -201,7 +216,7 @@ def _curve(
     return {
         "epsilon": epsilon,
         "delta": 0.0,
-        "rows": columns.n_rows,
+        "rows": n_rows,
         "released": [released],
         "range": [float(curve.edges[0]), float(curve.edges[-1])],
         "scores_outside_the_range": "count in the first or the last bin",

@@ -92,21 +92,35 @@ def file_format(path: str) -> str:
 
 def read_table(source: str, wanted: Wanted) -> Any:
     """Read the columns; every failure is an InputError that names the file."""
+    import pyarrow as pa
+
+    tables = read_tables(source, wanted)
+    if len(tables) == 1:
+        return tables[0]
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise unreadable(source, error) from error
+
+
+def read_tables(source: str, wanted: Wanted, *, guess: bool = True) -> list[Any]:
+    """Read the columns of each file of a source.
+
+    Without guessing, the type of a column in a text file depends on its role and on no row:
+    numbers are doubles, and the rest is the text of the cells.
+    """
     require("pyarrow", "reading files", "arrow")
     import pyarrow as pa
 
     try:
         if source == "-":
-            return _from_bytes(sys.stdin.buffer.read(), source, wanted)
-        tables = [_from_path(path, wanted) for path in paths(source)]
-        if len(tables) == 1:
-            return tables[0]
-        return pa.concat_tables(tables, promote_options="permissive")
+            return [_from_bytes(sys.stdin.buffer.read(), source, wanted, guess)]
+        return [_from_path(path, wanted, guess) for path in paths(source)]
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         raise unreadable(source, error) from error
 
 
-def _from_path(path: str, wanted: Wanted) -> Any:
+def _from_path(path: str, wanted: Wanted, guess: bool) -> Any:
     import pyarrow as pa
     import pyarrow.feather as feather
     import pyarrow.parquet as parquet
@@ -123,10 +137,10 @@ def _from_path(path: str, wanted: Wanted) -> Any:
         check_columns(table.column_names, path, wanted)
         return table.select(wanted.columns)
     with pa.input_stream(path, compression="detect") as stream:
-        return _from_text(stream.read(), kind, path, wanted)
+        return _from_text(stream.read(), kind, path, wanted, guess)
 
 
-def _from_bytes(data: bytes, source: str, wanted: Wanted) -> Any:
+def _from_bytes(data: bytes, source: str, wanted: Wanted, guess: bool) -> Any:
     """Recognise what came through a pipe by its first bytes."""
     import pyarrow as pa
     import pyarrow.parquet as parquet
@@ -143,7 +157,7 @@ def _from_bytes(data: bytes, source: str, wanted: Wanted) -> Any:
         return table.select(wanted.columns)
     head = data[:4096].lstrip()
     kind = "json" if head[:1] == b"{" else "tsv" if _is_tabbed(head) else "csv"
-    return _from_text(data, kind, source, wanted)
+    return _from_text(data, kind, source, wanted, guess)
 
 
 def _is_tabbed(head: bytes) -> bool:
@@ -151,12 +165,14 @@ def _is_tabbed(head: bytes) -> bool:
     return b"\t" in first_line and b"," not in first_line
 
 
-def _from_text(data: bytes, kind: str, source: str, wanted: Wanted) -> Any:
+def _from_text(data: bytes, kind: str, source: str, wanted: Wanted, guess: bool) -> Any:
     import pyarrow as pa
     import pyarrow.json as json
 
     if not data.strip():
         raise InputError(f"{source_name(source)} is empty: there is nothing to read.")
+    if kind == "json" and not guess:
+        return _from_json_lines(data, wanted)
     if kind == "json":
         table = json.read_json(
             pa.BufferReader(data),
@@ -165,15 +181,41 @@ def _from_text(data: bytes, kind: str, source: str, wanted: Wanted) -> Any:
         )
         check_columns(table.column_names, source, wanted)
         return table.select(wanted.columns)
+    number = pa.float64()
+    types = {name: number if name in wanted.numbers else pa.string() for name in wanted.columns}
+    if not guess:
+        return _from_csv(data, kind, source, wanted, types)
     try:
         return _from_csv(data, kind, source, wanted, {})
     except pa.ArrowInvalid as error:
         if "conversion error" not in str(error):
             raise
         # Types are guessed from the first block, and a later one may not fit the guess.
-        number = pa.float64()
-        types = {name: number if name in wanted.numbers else pa.string() for name in wanted.columns}
         return _from_csv(data, kind, source, wanted, types)
+
+
+def _from_json_lines(data: bytes, wanted: Wanted) -> Any:
+    """Each line by itself: numbers as doubles, other values as their JSON text."""
+    import json
+
+    import pyarrow as pa
+
+    lines = [json.loads(line) for line in data.splitlines() if line.strip()]
+    columns = {}
+    for name in wanted.columns:
+        cells = [line[name] for line in lines]
+        if name in wanted.numbers:
+            columns[name] = pa.array([None if v is None else _double(v) for v in cells], "double")
+        else:
+            texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in cells]
+            columns[name] = pa.array(texts, "string")
+    return pa.table(columns)
+
+
+def _double(value: object) -> float:
+    if not isinstance(value, (bool, int, float)):
+        raise InputError("a score is not a number.")
+    return float(value)
 
 
 def _block(data: bytes) -> int:

@@ -53,6 +53,12 @@ def exact(amount: Amount) -> Fraction:
     return amount if isinstance(amount, Fraction) else Fraction(repr(amount))
 
 
+def rounded_up(amount: Fraction) -> float:
+    """The nearest float that prints as no less than an amount."""
+    nearest = float(amount)
+    return nearest if exact(nearest) >= amount else math.nextafter(nearest, math.inf)
+
+
 class Tally:
     """Running sums of what entries cost, for each part of each parallel block."""
 

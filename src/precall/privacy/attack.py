@@ -27,7 +27,6 @@ from .._validation import (
     require_same_length,
 )
 from ..exceptions import InputError, PrecallWarning
-from ..ranking import rank
 from ._ledger import as_epsilon
 from .budget import Budget
 from .metrics import auroc as private_auroc
@@ -279,9 +278,8 @@ def _release(
         return exact if digits is None else round(exact, digits)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecallWarning)
-        ranking = rank(positive, scores)
         budget = Budget(epsilon=epsilon)
-        return private_auroc(ranking, epsilon=epsilon, budget=budget, rng=generator).value
+        return private_auroc(positive, scores, epsilon=epsilon, budget=budget, rng=generator).value
 
 
 def _guess(ours: Array, theirs: Array, released: float, digits: int | None) -> float:

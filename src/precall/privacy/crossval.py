@@ -6,17 +6,16 @@ depends on what the models have seen; proofs in ``PROOFS.md``, section 11.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .._validation import as_choice, as_count, as_generator
+from .._validation import as_choice, as_count, as_generator, as_vector
 from ..exceptions import InputError
-from ..ranking import Ranking
-from ._ledger import as_delta, as_epsilon
+from ._ledger import as_delta, as_epsilon, exact, rounded_up
+from ._rows import read_rows
 from .budget import Budget
 from .metrics import auroc, average_precision
 from .values import PrivateValue
@@ -95,12 +94,15 @@ def assign_folds(n_rows: int, n_folds: int, *, rng: object = None) -> npt.NDArra
 
 
 def cross_validation(
-    folds: Sequence[Ranking],
+    y_true: object,
+    y_score: object,
+    fold: object,
     *,
     trained_on: str,
     epsilon: float,
     budget: Budget,
     metric: str = "average_precision",
+    pos_label: object = 1,
     delta: float = 0.0,
     training_epsilon: float | None = None,
     training_delta: float = 0.0,
@@ -111,9 +113,11 @@ def cross_validation(
 
     Parameters
     ----------
-    folds : sequence of Ranking
-        One ranking for each fold's rows, scored by that fold's model; rows assigned by position
-        (see :func:`assign_folds`).
+    y_true, y_score : array-like
+        The private rows, as for :func:`average_precision`, each scored by its fold's model.
+    fold : array-like of int
+        The fold of each row, so that no row is in two: assigned by position, see
+        :func:`assign_folds`. It is public.
     trained_on : {"other_rows", "other_folds"}
         What the models were trained on. "other_rows": public rows, or rows that are in no fold;
         the folds are then parallel and cost `epsilon` in all. "other_folds": as cross-validation
@@ -127,11 +131,15 @@ def cross_validation(
         What pays for it: a whole budget, not a part of one.
     metric : {"average_precision", "auroc"}, default "average_precision"
         What to release.
+    pos_label : label, default 1
+        The label of the positive class, as for :func:`average_precision`.
     delta : float, default 0.0
         For mechanisms that need it.
     training_epsilon, training_delta : float, optional
-        What training one fold's model cost, by its own proof. It is charged here; do not charge
-        it elsewhere as well.
+        What training one fold's model cost, by its own proof, **for a replaced row**. Most
+        accountants (Opacus, TensorFlow Privacy) report the cost of a row that is added or taken
+        away; a replaced row is one of each, so twice their epsilon is safe. It is charged
+        here; do not charge it elsewhere as well.
     mechanism, rng : optional
         As for :func:`average_precision`.
 
@@ -141,15 +149,14 @@ def cross_validation(
 
     Examples
     --------
-    >>> import numpy as np, precall as pr
+    >>> import numpy as np
     >>> from precall import privacy
     >>> y = np.arange(4000) % 4 == 0
     >>> score = np.where(y, 0.8, np.linspace(0, 1, 4000))
     >>> fold = privacy.assign_folds(4000, 5, rng=0)
-    >>> folds = [pr.rank(y[fold == k], score[fold == k]) for k in range(5)]
     >>> budget = privacy.Budget(epsilon=1.0)
     >>> result = privacy.cross_validation(
-    ...     folds, trained_on="other_rows", epsilon=1.0, budget=budget
+    ...     y, score, fold, trained_on="other_rows", epsilon=1.0, budget=budget
     ... )
     >>> budget.spent.epsilon, len(result.folds)
     (1.0, 5)
@@ -158,28 +165,28 @@ def cross_validation(
     release = _METRICS[as_choice(metric, "metric", _METRICS)]
     if not isinstance(budget, Budget):
         raise InputError("budget must be a whole Budget: the folds are parts of it here.")
-    folds = tuple(folds)
-    if len(folds) < 2:
-        raise InputError(f"folds must be at least two rankings, got {len(folds)}.")
     epsilon, delta = as_epsilon(epsilon), as_delta(delta)
     training = _training_cost(trained_on, training_epsilon, training_delta)
     generator = None if rng is None else as_generator(rng)
+    positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+    folds = _positions(fold, positive.size)
+    times = len(folds) - 1
     values = []
     with budget.parallel() as rows:
         # A row is in k - 1 training sets and in one test set: each fold's part pays for all of it.
-        for number, fold in enumerate(folds):
-            part = rows.part(f"fold {number}")
+        for number, mine in enumerate(folds):
+            part = rows.part(f"fold {number}", rows=mine)
             if training is not None:
-                times = len(folds) - 1
                 with part.hold(
-                    epsilon=training[0] * times,
-                    delta=training[1] * times,
+                    epsilon=_times(times, training[0]),
+                    delta=_times(times, training[1]),
                     what=f"training, {times} times",
                 ) as hold:
                     hold.look()
             values.append(
                 release(
-                    fold,
+                    positive[mine],
+                    scores[mine],
                     epsilon=epsilon,
                     delta=delta,
                     budget=part,
@@ -193,12 +200,31 @@ def cross_validation(
     return PrivateCrossValidation(
         value=float(np.mean([value.value for value in values])),
         folds=tuple(values),
-        epsilon=epsilon + paid[0] * (len(folds) - 1),
-        delta=values[0].delta + paid[1] * (len(folds) - 1),
+        epsilon=_times(times, paid[0], epsilon),
+        delta=_times(times, paid[1], values[0].delta),
         scale=float(np.sqrt(np.sum(np.square(known))) / len(folds))
         if len(known) == len(folds)
         else None,
     )
+
+
+def _positions(fold: object, n_rows: int) -> list[npt.NDArray[np.int64]]:
+    """Positions of the rows of each fold."""
+    numbers = as_vector(fold, "fold")
+    if numbers.dtype.kind not in "iu" or numbers.size != n_rows:
+        raise InputError(
+            f"fold must be the number of the fold of each of the {n_rows} rows, as assign_folds "
+            "gives."
+        )
+    found = [np.flatnonzero(numbers == number) for number in np.unique(numbers)]
+    if len(found) < 2:
+        raise InputError("fold must name at least two folds, got one.")
+    return found
+
+
+def _times(times: int, amount: float, more: float = 0.0) -> float:
+    """``times * amount + more``, as decimal numbers."""
+    return rounded_up(times * exact(amount) + exact(more))
 
 
 def _training_cost(

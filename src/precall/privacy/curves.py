@@ -28,7 +28,7 @@ _CROWDED = 0.75
 
 def pr_curve(
     y_true: object,
-    y_score: object,
+    y_score: object = None,
     *,
     epsilon: float,
     budget: Budget | Part,
@@ -45,7 +45,7 @@ def pr_curve(
     Parameters
     ----------
     y_true, y_score : array-like
-        The private rows, as for :func:`precall.rank`.
+        The private rows, as for :func:`average_precision`.
     epsilon : float
         Cost.
     budget : Budget
@@ -57,7 +57,7 @@ def pr_curve(
         the private rows. Edges must not come from the data; for scores of unknown
         scale pay for :func:`private_edges`.
     pos_label : label, default 1
-        The label of the positive class.
+        The label of the positive class, as for :func:`average_precision`.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -94,7 +94,7 @@ def pr_curve(
 
 def roc_curve(
     y_true: object,
-    y_score: object,
+    y_score: object = None,
     *,
     epsilon: float,
     budget: Budget | Part,

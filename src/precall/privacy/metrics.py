@@ -1,6 +1,6 @@
-"""Private average precision, AUROC and confusion matrix.
+"""Private average precision and AUROC.
 
-Every function here checks its arguments, asks the budget, and only then looks at the counts.
+Both functions check their arguments, ask the budget, and only then look at the rows.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .._validation import as_choice, require_ranking
+from .._validation import as_choice
 from ..exceptions import InputError
 from ..ranking import Ranking
 from . import sensitivity, smooth
 from ._ledger import as_delta, as_epsilon
+from ._rows import rank_rows
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noisy, noise_source
 from .rescaled import Auroc, AveragePrecision, centred_auroc, lost_precision, row_count
@@ -22,26 +23,33 @@ MECHANISMS = ("rescaled", *smooth.CALIBRATIONS)
 
 
 def average_precision(
-    ranking: Ranking,
+    y_true: object,
+    y_score: object = None,
     *,
     epsilon: float,
     budget: Budget | Part,
+    pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
     rng: object = None,
 ) -> PrivateValue:
     """Release the average precision.
 
-    The value that noise is added to is ``aucpr(ranking)``, ties and all.
+    The value that noise is added to is ``aucpr(rank(y_true, y_score))``, ties and all, with every
+    score taken as a double.
 
     Parameters
     ----------
-    ranking : Ranking
-        Unweighted, and of all the rows: not coarsened.
+    y_true, y_score : array-like
+        The private rows, one for each person: labels and scores, no Ranking. Every row is read by
+        itself; rows that cannot be read are refused in words that say nothing about them.
     epsilon : float
         Cost. There is no default, because there is no right one.
     budget : Budget
         What pays for it.
+    pos_label : label, default 1
+        The label of the positive class. With 1 the other labels have to be 0 or -1; with any other
+        every row that does not carry it is negative, and nothing says whether any does.
     delta : float, default 0.0
         For the mechanisms with "laplace" in their name; the others neither need nor spend it.
     mechanism : str, default "rescaled"
@@ -67,23 +75,25 @@ def average_precision(
     >>> import numpy as np, precall as pr
     >>> from precall import privacy
     >>> y = np.arange(2000) % 4 == 0
-    >>> ranking = pr.rank(y, np.where(y, 1.0, np.linspace(-1, 1.5, 2000)))
+    >>> score = np.where(y, 1.0, np.linspace(-1, 1.5, 2000))
     >>> budget = privacy.Budget(epsilon=1.0)
-    >>> private = privacy.average_precision(ranking, epsilon=0.5, budget=budget)
-    >>> abs(private.value - pr.aucpr(ranking)) < 0.5
+    >>> private = privacy.average_precision(y, score, epsilon=0.5, budget=budget)
+    >>> abs(private.value - pr.aucpr(pr.rank(y, score))) < 0.5
     True
     >>> budget.remaining.epsilon
     0.5
     """
     return _release(
         AveragePrecision(),
-        ranking,
-        value=lambda: 1.0 - lost_precision(ranking) / ranking.n_pos if ranking.n_pos else 0.0,
-        local=lambda printed: (
+        y_true,
+        y_score,
+        exact=_average_precision,
+        local=lambda printed, _: (
             (lambda n: sensitivity.local_average_precision_printed(n, logarithmic=True))
             if printed
             else sensitivity.local_average_precision
         ),
+        pos_label=pos_label,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
@@ -93,10 +103,12 @@ def average_precision(
 
 
 def auroc(
-    ranking: Ranking,
+    y_true: object,
+    y_score: object = None,
     *,
     epsilon: float,
     budget: Budget | Part,
+    pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
     rng: object = None,
@@ -105,12 +117,14 @@ def auroc(
 
     Parameters
     ----------
-    ranking : Ranking
-        Unweighted, and of all the rows: not coarsened.
+    y_true, y_score : array-like
+        The private rows, as for :func:`average_precision`.
     epsilon : float
         Cost.
     budget : Budget
         What pays for it.
+    pos_label : label, default 1
+        The label of the positive class, as for :func:`average_precision`.
     delta : float, default 0.0
         For the mechanisms with "laplace" in their name; the others neither need nor spend it.
     mechanism : str, default "rescaled"
@@ -133,16 +147,18 @@ def auroc(
     >>> import numpy as np, precall as pr
     >>> from precall import privacy
     >>> y = np.arange(2000) % 4 == 0
-    >>> ranking = pr.rank(y, np.where(y, 1.0, np.linspace(-1, 1.5, 2000)))
-    >>> private = privacy.auroc(ranking, epsilon=1.0, budget=privacy.Budget(epsilon=1.0))
-    >>> pr.auroc(ranking) in private.interval(confidence_level=0.999999)
+    >>> score = np.where(y, 1.0, np.linspace(-1, 1.5, 2000))
+    >>> private = privacy.auroc(y, score, epsilon=1.0, budget=privacy.Budget(epsilon=1.0))
+    >>> pr.auroc(pr.rank(y, score)) in private.interval(confidence_level=0.999999)
     True
     """
     return _release(
         Auroc(),
-        ranking,
-        value=lambda: 0.5 + centred_auroc(ranking),
-        local=lambda _: lambda n: sensitivity.local_auroc(n, row_count(ranking) - n),
+        y_true,
+        y_score,
+        exact=lambda ranking: 0.5 + centred_auroc(ranking),
+        local=lambda _, n_rows: lambda n: sensitivity.local_auroc(n, n_rows - n),
+        pos_label=pos_label,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
@@ -151,43 +167,51 @@ def auroc(
     )
 
 
+def _average_precision(ranking: Ranking) -> float:
+    return 1.0 - lost_precision(ranking) / ranking.n_pos if ranking.n_pos else 0.0
+
+
 def _release(
     metric: AveragePrecision | Auroc,
-    ranking: Ranking,
+    y_true: object,
+    y_score: object,
     *,
-    value: Callable[[], float],
-    local: Callable[[bool], Callable[[Any], Any]],
+    exact: Callable[[Ranking], float],
+    local: Callable[[bool, int], Callable[[Any], Any]],
+    pos_label: object,
     epsilon: float,
     delta: float,
     budget: Budget | Part,
     mechanism: str,
     rng: object,
 ) -> PrivateValue:
-    check_ranking(ranking)
     epsilon, delta = as_epsilon(epsilon), as_delta(delta)
     mechanism = as_choice(mechanism, "mechanism", MECHANISMS)
     budget = as_budget(budget)
-    n_rows = row_count(ranking)
     calibration = None
     noisy: tuple[Noisy, ...] = ()
     scale = None
     if mechanism == "rescaled":
         delta = 0.0
     else:
-        smooth.check(epsilon, n_rows)
+        smooth.check_epsilon(epsilon)
         delta = _delta_for(mechanism, delta)
         calibration = smooth.calibrate(mechanism, epsilon=epsilon, delta=delta)
     noise = noise_source(rng, stacklevel=4)
     with budget.hold(epsilon=epsilon, delta=delta, what=f"{metric.name} ({mechanism})") as hold:
-        hold.look()
+        ranking = rank_rows(y_true, y_score, pos_label=pos_label)
+        n_rows = row_count(ranking)
         if calibration is None:
+            hold.look()
             noisy = metric.release(ranking, epsilon=epsilon, noise=noise)
             released, scale = metric.value(noisy, n_rows), metric.error(noisy, n_rows)
         else:
+            smooth.check_rows(n_rows)
+            hold.look()
             released = smooth.release(
-                value(),
+                exact(ranking),
                 sensitivity=sensitivity.smooth(
-                    local(mechanism.startswith("printed")),
+                    local(mechanism.startswith("printed"), n_rows),
                     n_pos=int(ranking.n_pos),
                     n_rows=n_rows,
                     beta=calibration.beta,
@@ -206,21 +230,6 @@ def _release(
         n_rows=n_rows,
         noisy=noisy,
     )
-
-
-def check_ranking(ranking: Ranking) -> None:
-    """Refuse what the proofs do not cover, by its type only."""
-    require_ranking(ranking)
-    if ranking.weighted or ranking.positives.dtype.kind not in "iu":
-        raise InputError(
-            "ranking must be unweighted: with weights one row can move a metric by more than the "
-            "noise is made for. Rank the rows without sample_weight."
-        )
-    if ranking.coarsened:
-        raise InputError(
-            "ranking must not be coarsened: its cells were chosen from the data, so one row can "
-            "move a metric by more than the noise is made for. Rank all the rows."
-        )
 
 
 def _delta_for(mechanism: str, delta: float) -> float:

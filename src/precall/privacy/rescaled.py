@@ -143,9 +143,7 @@ def row_count(ranking: Ranking) -> int:
     """Public number of rows."""
     n_rows = int(ranking.n_pos) + int(ranking.n_neg)
     if n_rows > _MOST_ROWS:
-        raise InputError(
-            f"ranking must have at most {_MOST_ROWS} rows for a private release, got {n_rows}."
-        )
+        raise InputError(f"a private release is made for at most {_MOST_ROWS} rows, got {n_rows}.")
     return n_rows
 
 

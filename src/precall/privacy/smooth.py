@@ -110,13 +110,17 @@ def release(
     return float(steps / unit)
 
 
-def check(epsilon: float, n_rows: int) -> None:
-    """Refuse what the proofs of these mechanisms do not cover."""
+def check_epsilon(epsilon: float) -> None:
+    """Refuse a cost that the proofs of these mechanisms do not cover."""
     if epsilon > _LARGEST_EPSILON:
         raise InputError(
             f"epsilon must be at most {_LARGEST_EPSILON:g} for noise on smooth sensitivity, got "
             f"{epsilon:g}."
         )
+
+
+def check_rows(n_rows: int) -> None:
+    """Refuse a public number of rows that the proofs of these mechanisms do not cover."""
     if n_rows > _MOST_ROWS:
         raise InputError(
             f"noise on smooth sensitivity is made for at most {_MOST_ROWS} rows, got {n_rows}."

@@ -93,7 +93,8 @@ def release(
         return _read_off_curve(sample, metric, epsilon, budget, rng)
     function = getattr(privacy, metric)
     released = function(
-        sample.ranking,
+        sample.labels,
+        sample.scores,
         epsilon=epsilon,
         delta=mechanism.delta,
         budget=budget,

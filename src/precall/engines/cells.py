@@ -1,0 +1,101 @@
+"""Read labels and scores of a file cell by cell, for private releases.
+
+The ordinary reader guesses the type of a column from its rows: one text cell turns a column of
+numbers into text, and one 0.5 turns whole numbers into doubles. Then one row decides what becomes
+of the others, and no noise that was made for one row covers that.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from ..exceptions import InputError
+from ._tables import read_tables, told
+from .files import Roles, column_of, is_number, reject_nulls
+
+FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+
+
+def read_cells(source: str | Path, roles: Roles) -> tuple[Mask, FloatArray]:
+    """Read labels and the first score, each cell by itself: no row has a say in another.
+
+    For private releases (``privacy/PROOFS.md``, section 1). Which rows are positive is decided by
+    comparing each label with the positive one, as numbers where both are: without a positive
+    label, every other has to be 0, -1 or false; with one, it may be anything but missing. An empty
+    class is no error.
+
+    Parameters
+    ----------
+    source : path
+        As for :func:`read_columns`.
+    roles : Roles
+        Label, one score, and the positive label.
+
+    Returns
+    -------
+    (array of bool, array of float64)
+
+    Raises
+    ------
+    InputError
+        If any cell cannot be read. The message may quote private rows: do not show it.
+
+    Examples
+    --------
+    >>> from precall import example_path
+    >>> from precall.engines.cells import read_cells
+    >>> from precall.engines.files import Roles
+    >>> positive, scores = read_cells(example_path(), Roles(label="fraud", scores=("scorecard",)))
+    >>> int(positive.sum()), scores.dtype
+    (78, dtype('float64'))
+    """
+    tables = read_tables(str(source), roles, guess=False)
+    positive = [_positive_cells(column_of(table, roles.label), roles) for table in tables]
+    scores = [_double_cells(column_of(table, roles.scores[0]), roles.scores[0]) for table in tables]
+    return np.concatenate(positive), np.concatenate(scores)
+
+
+def _positive_cells(column: Any, roles: Roles) -> Mask:
+    reject_nulls(column, roles.label)
+    encoded = column.dictionary_encode()
+    words = [_number_or_word(value) for value in encoded.dictionary.to_pylist()]
+    wanted = 1.0 if roles.pos_label is None else _number_or_word(roles.pos_label)
+    if any(word != word for word in words):
+        raise InputError(f"label column {told(roles.label)} has missing labels.")
+    if roles.pos_label is None and not all(word in (1.0, 0.0, -1.0) for word in words):
+        raise InputError(
+            f"label column {told(roles.label)} has labels other than 1, 0, -1, true and false: say "
+            "which one is positive with --pos-label."
+        )
+    is_positive = np.array([word == wanted for word in words], dtype=np.bool_)
+    return np.asarray(is_positive[encoded.indices.to_numpy(zero_copy_only=False)])
+
+
+def _number_or_word(value: Any) -> Any:
+    text = str(value).strip().lower()
+    if text in ("true", "false"):
+        return float(text == "true")
+    try:
+        return float(text)
+    except ValueError:
+        return str(value)
+
+
+def _double_cells(column: Any, name: str) -> FloatArray:
+    import pyarrow as pa
+
+    if not is_number(column):
+        raise InputError(f"score column {told(name)} does not hold numbers.")
+    reject_nulls(column, name)
+    if pa.types.is_boolean(column.type):
+        column = column.cast(pa.uint8())
+    # Not safe: whole numbers above 2^53 are rounded to the next double.
+    scores = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
+    _validation.reject_missing(scores, f"column {told(name)}")
+    return scores

@@ -1,0 +1,147 @@
+"""Private commands behave alike on neighbouring files, and say nothing about any row."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from precall.engines.cells import read_cells
+from precall.engines.files import Roles
+
+from .conftest import write_csv
+
+BIG = 2**53
+OPTIONS = ("--label", "y", "--score", "s", "--epsilon", "1")
+
+
+def table(n_rows=60, labels=("0", "1")):
+    rng = np.random.default_rng(1)
+    return [[labels[i % 2], repr(float(s))] for i, s in enumerate(rng.random(n_rows))]
+
+
+def write(path: Path, rows):
+    return write_csv(path, dict(zip(("y", "s"), zip(*rows, strict=True), strict=True)))
+
+
+def replaced(rows, label, score, place=7):
+    return [*rows[:place], [label, score], *rows[place + 1 :]]
+
+
+PAIRS = {
+    "the last sick row": (
+        ("--pos-label", "sick"),
+        replaced([["well", s] for _, s in table()], "sick", "0.5"),
+        replaced([["well", s] for _, s in table()], "well", "0.5"),
+    ),
+    "the last positive": (
+        (),
+        replaced([["0", s] for _, s in table()], "1", "0.5"),
+        replaced([["0", s] for _, s in table()], "0", "0.5"),
+    ),
+    "a third label": (
+        ("--pos-label", "sick"),
+        table(labels=("well", "sick")),
+        replaced(table(labels=("well", "sick")), "unknown", "0.5"),
+    ),
+    "a label of another type": (
+        ("--pos-label", "1"),
+        table(),
+        replaced(table(), "sick", "0.5"),
+    ),
+    "minus one": ((), table(), replaced(table(), "-1", "0.5")),
+    "a fraction among whole numbers": (
+        (),
+        [[y, str(BIG + i)] for i, (y, _) in enumerate(table())],
+        replaced([[y, str(BIG + i)] for i, (y, _) in enumerate(table())], "1", "0.5"),
+    ),
+    "scores upside down": ((), table(), replaced(table(), "0", "1e300")),
+    "infinity": ((), table(), replaced(table(), "1", "-inf")),
+}
+
+
+@pytest.mark.parametrize("kind", [(), ("--curve",), ("--metric", "auroc")], ids=str)
+@pytest.mark.parametrize("pair", PAIRS)
+def test_neighbouring_files_give_the_same_status_and_words(run, tmp_path, pair, kind):
+    options, *files = PAIRS[pair]
+    outcomes = []
+    for number, rows in enumerate(files):
+        path = write(tmp_path / f"{number}.csv", rows)
+        result = run("private", path, *OPTIONS, *options, *kind)
+        words = [word for word in result.out.split() if not any(c.isdigit() for c in word)]
+        # A curve warns of what was released, noise and all; that is not a word on the rows.
+        said = [line for line in result.err.splitlines() if "warning: about" not in line]
+        outcomes.append((result.status, words, said))
+    assert outcomes[0][0] == 0, outcomes
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet", "feather"])
+def test_one_row_changes_no_other_in_any_format(tmp_path, ending):
+    rows = [[y, BIG + i] for i, (y, _) in enumerate(table())]
+    found = []
+    for number, changed in enumerate((rows, replaced(rows, "sick", 0.5))):
+        path = _write_as(tmp_path / f"{number}.{ending}", changed)
+        found.append(read_cells(path, Roles(label="y", scores=("s",), pos_label="1")))
+    (positive, scores), (other, others) = found
+    kept = np.arange(len(rows)) != 7
+    np.testing.assert_array_equal(scores, [float(s) for _, s in rows])
+    np.testing.assert_array_equal(scores[kept], others[kept])
+    np.testing.assert_array_equal(positive[kept], other[kept])
+    assert (others[7], other[7]) == (0.5, False)
+
+
+def _write_as(path, rows):
+    import pyarrow as pa
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    labels, scores = [y for y, _ in rows], [s for _, s in rows]
+    if path.suffix == ".csv":
+        return write(path, rows)
+    if path.suffix == ".tsv":
+        path.write_text("y\ts\n" + "".join(f"{y}\t{s}\n" for y, s in rows))
+    elif path.suffix == ".jsonl":
+        words = [y if y == "sick" else int(y) for y in labels]
+        lines = [json.dumps({"y": y, "s": s}) for y, s in zip(words, scores, strict=True)]
+        path.write_text("\n".join(lines) + "\n")
+    else:  # the file says which type its columns have, and not its rows
+        whole = all(isinstance(s, int) for s in scores)
+        columns = pa.table({"y": labels, "s": scores if whole else [float(s) for s in scores]})
+        writer = parquet.write_table if path.suffix == ".parquet" else feather.write_feather
+        writer(columns, path)
+    return path
+
+
+WRONG = {
+    "missing score": replaced(table(), "1", ""),
+    "text score": replaced(table(), "1", "0.1234567x"),
+    "missing label": replaced(table(), "", "0.5"),
+    "third label": replaced(table(), "2", "0.5"),
+    "too many cells": replaced(table(), "1", "0.25,17"),
+    "no rows": [],
+}
+
+
+def test_whatever_is_wrong_with_the_rows_the_words_are_the_same(run, tmp_path):
+    messages = set()
+    for name, rows in WRONG.items():
+        path = tmp_path / f"{name}.csv"
+        path.write_text("y,s\n" + "".join(f"{y},{s}\n" for y, s in rows))
+        result = run("private", path, *OPTIONS)
+        assert result.status == 2
+        assert result.out == ""
+        messages.add(result.err)
+    (tmp_path / "nothing.csv").write_text("")
+    (tmp_path / "bytes.csv").write_bytes(b"y,s\n\xff\xfe,0.5\n")
+    (tmp_path / "no header.csv").write_text("1,0.123\n0,0.456\n")
+    (tmp_path / "not.parquet").write_text("y,s\n1,0.5\n")
+    (tmp_path / "lines.jsonl").write_text('{"y": 1, "s": "0.123"}\n{"y": 0}\n')
+    for name in ("nothing.csv", "bytes.csv", "no header.csv", "not.parquet", "lines.jsonl"):
+        result = run("private", tmp_path / name, *OPTIONS)
+        assert (result.status, result.out) == (2, "")
+        messages.add(result.err)
+    assert len(messages) == 1
+    message = messages.pop()
+    assert "precall check FILE --label COLUMN --score COLUMN" in message
+    assert not any(character.isdigit() for character in message)
