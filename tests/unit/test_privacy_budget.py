@@ -2,8 +2,12 @@
 
 import copy
 import json
+import os
 import pickle
+import subprocess
+import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -106,6 +110,9 @@ def test_parts_that_share_rows_are_refused():
             rows.part("b", rows=[11])
         with pytest.raises(InputError, match="positions"):
             rows.part("c", rows=[0.5])
+        for outside in ([-1], [3, -10], np.array([2**63], dtype=np.uint64)):
+            with pytest.raises(InputError, match="counted from 0"):
+                rows.part("c", rows=outside)
 
 
 def test_threads_cannot_overdraw():
@@ -148,7 +155,7 @@ def test_the_ledger_survives_a_file(tmp_path):
         spend(again, 0.01)
     with again.parallel():  # new blocks do not join old ones
         pass
-    assert list(tmp_path.iterdir()) == [path]
+    assert {file.name for file in tmp_path.iterdir()} == {"ledger.json", ".ledger.json.lock"}
 
 
 def test_a_new_block_after_loading_is_a_block_of_its_own(tmp_path):
@@ -186,6 +193,129 @@ def test_a_damaged_ledger_is_refused(damage, tmp_path):
     path.write_text("not json")
     with pytest.raises(InputError, match="not a privacy ledger"):
         Budget.load(path)
+
+
+def test_the_same_rows_cannot_be_named_from_the_end():
+    """Negative positions named the same rows again, and were released from twice for one cost."""
+    with Budget(epsilon=1.0).parallel() as rows:
+        rows.part("from the start", rows=np.arange(10))
+        with pytest.raises(InputError, match="counted from 0"):
+            rows.part("from the end", rows=np.arange(-10, 0))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
+def test_a_forked_copy_spends_nothing(tmp_path):
+    """Every child used to have the whole budget."""
+    budget = Budget(epsilon=1.0)
+    assert _in_a_fork(lambda: spend(budget, 0.5)) == "BudgetError"
+    assert _in_a_fork(lambda: budget.parallel().__enter__()) == "BudgetError"
+    assert _in_a_fork(lambda: budget.remaining) == ""
+    spend(budget, 0.5)
+    budget.save(tmp_path / "ledger.json")
+    assert _in_a_fork(lambda: spend(budget, 0.25)) == "BudgetError"
+    assert _in_a_fork(lambda: spend(Budget.load(tmp_path / "ledger.json"), 0.25)) == ""
+    assert budget.remaining.epsilon == 0.25
+
+
+def _in_a_fork(action):
+    """Name of the error that a child of this process meets, if any."""
+    reader, writer = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # of threads; this child starts none
+        child = os.fork()
+    if not child:
+        outcome = ""
+        try:
+            action()
+        except BaseException as error:  # noqa: BLE001 - the child must not run on
+            outcome = type(error).__name__
+        os.write(writer, outcome.encode())
+        os._exit(0)
+    os.close(writer)
+    os.waitpid(child, 0)
+    with os.fdopen(reader) as pipe:
+        return pipe.read()
+
+
+def test_programs_that_share_a_ledger_lose_no_entry(tmp_path):
+    """Whoever saved last used to overwrite what the others had spent."""
+    path = tmp_path / "ledger.json"
+    first = Budget(epsilon=1.0)
+    first.save(path)
+    second = Budget.load(path)
+    with first.hold(epsilon=0.5, delta=0.0, what="one") as hold:
+        hold.look()
+        assert [entry.state for entry in second.ledger] == ["held"]
+        with pytest.raises(BudgetError):
+            spend(second, 0.75, what="two")
+        spend(second, 0.25, what="two")
+        with pytest.raises(KeyError), second.hold(epsilon=0.25, delta=0.0, what="refused"):
+            raise KeyError
+    third = Budget.load(path)
+    for budget in (first, second, third):
+        assert [(entry.what, entry.state) for entry in budget.ledger] == [
+            ("one", "released"),
+            ("two", "released"),
+        ]
+        assert budget.remaining.epsilon == 0.25
+    with first.parallel() as ours, second.parallel() as theirs:
+        spend(ours.part("a"), 0.125)
+        spend(theirs.part("b"), 0.125)
+    assert third.remaining.epsilon == 0.0  # two blocks of two programs are two
+
+
+def test_programs_that_run_at_once_cannot_overdraw(tmp_path):
+    path = tmp_path / "ledger.json"
+    Budget(epsilon=1.0).save(path)
+    code = (
+        "import sys; from precall.privacy.budget import Budget, BudgetError\n"
+        "budget = Budget.load(sys.argv[1]); input()\n"
+        "for _ in range(8):\n"
+        "    try:\n"
+        "        with budget.hold(epsilon=0.0625, delta=0.0, what='x') as hold: hold.look()\n"
+        "    except BudgetError: sys.stdout.write('refused ')\n"
+    )
+    programs = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(3)
+    ]
+    refused = 0
+    for program in programs:
+        program.stdin.write("\n")
+        program.stdin.flush()
+    for program in programs:
+        refused += program.communicate(timeout=120)[0].count("refused")
+        assert program.returncode == 0
+    assert refused == 3 * 8 - 16
+    budget = Budget.load(path)
+    assert budget.remaining.epsilon == 0.0
+    assert len(budget.ledger) == 16
+
+
+def test_a_ledger_is_not_overwritten(tmp_path):
+    path = tmp_path / "ledger.json"
+    budget = Budget(epsilon=1.0)
+    budget.save(path)
+    for other in (Budget(epsilon=5.0), budget):
+        with pytest.raises(InputError, match="already"):
+            other.save(path)
+    path.unlink()
+    with pytest.raises(FileNotFoundError):  # and nothing is released without it
+        spend(budget, 0.5)
+
+
+def test_seeded_releases_are_marked_in_the_ledger(tmp_path):
+    budget = Budget(epsilon=1.0)
+    with budget.hold(epsilon=0.5, delta=0.0, what="simulation", seeded=True) as hold:
+        hold.look()
+    spend(budget, 0.25)
+    budget.save(tmp_path / "ledger.json")
+    assert [entry.seeded for entry in Budget.load(tmp_path / "ledger.json").ledger] == [True, False]
 
 
 def test_a_budget_cannot_be_copied():

@@ -33,6 +33,9 @@ def test_folds_scored_by_outside_models_are_parallel(folds):
         np.sqrt(np.sum([value.scale**2 for value in found.folds])) / 4
     )
     assert found.to_dict()["folds"][0]["epsilon"] == 0.8
+    assert found.to_dict()["seeded"] is True
+    assert "seeded: not private" in repr(found)
+    assert all(entry.seeded for entry in budget.ledger)
 
 
 def test_private_training_on_the_other_folds_is_charged_for_every_model_that_saw_a_row(folds):

@@ -24,6 +24,8 @@ seeded = pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarnin
 class Fixed:
     """Noise that is told in advance."""
 
+    seeded = False
+
     def __init__(self, *draws):
         self.draws = list(draws)
         self.scales = []

@@ -135,3 +135,21 @@ def test_scores_of_every_kind_are_doubles():
     assert positive.tolist() == [True, False, False]
     with pytest.raises(InputError, match="y_score must be one-dimensional"):
         read_scores([])
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_a_seeded_release_says_so_wherever_it_goes(name):
+    y, score = np.arange(400) % 2, np.linspace(0, 1, 400)
+    for rng in (None, 3):
+        ours = budget()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", privacy.SeededReleaseWarning)
+            released = RELEASES[name](y, score, epsilon=0.5, budget=ours, rng=rng)
+        seeded = rng is not None
+        assert released.to_dict()["seeded"] is seeded
+        assert ("seeded: not private" in repr(released)) is seeded
+        assert [entry.seeded for entry in ours.ledger] == [seeded]
+        if name == "confusion":
+            assert released.measure("recall").to_dict()["seeded"] is seeded
+        if name == "pr_curve":
+            assert released.to("roc").to_dict()["seeded"] is seeded

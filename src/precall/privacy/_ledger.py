@@ -34,6 +34,8 @@ class Entry:
     state : str
         "released"; "failed" if it stopped with an error after it had looked at the data, which
         costs as much, because the error itself may tell something; "held" while it runs.
+    seeded : bool
+        Whether the noise came from a seed: then it is no private release.
     group : int or None
         Number of the parallel block it belongs to, if any.
     part : str or None
@@ -44,6 +46,7 @@ class Entry:
     epsilon: float
     delta: float
     state: str
+    seeded: bool = False
     group: int | None = None
     part: str | None = None
 
@@ -57,6 +60,12 @@ def rounded_up(amount: Fraction) -> float:
     """The nearest float that prints as no less than an amount."""
     nearest = float(amount)
     return nearest if exact(nearest) >= amount else math.nextafter(nearest, math.inf)
+
+
+def rounded_down(amount: Fraction) -> float:
+    """The nearest float that prints as no more than an amount."""
+    nearest = float(amount)
+    return nearest if exact(nearest) <= amount else math.nextafter(nearest, -math.inf)
 
 
 class Tally:

@@ -2,12 +2,12 @@
 
 A budget belongs to one private data set. Every release from that data set holds its cost first,
 looks at the data, and spends the cost afterwards: so two threads cannot both be promised the last
-of it, and a release that is refused has seen nothing.
+of it, and a release that is refused has seen nothing. A budget that is kept in a file is shared
+in the same way by every program that loads it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import threading
 from collections.abc import Iterator, Mapping
@@ -23,8 +23,10 @@ from .._validation import as_vector
 from ..exceptions import BudgetError as BudgetError
 from ..exceptions import InputError
 from ._ledger import Cost, Entry, Tally, as_delta, as_epsilon, exact
+from ._ledger_file import locked, read_ledger, write_ledger
 
-_FORMAT = "precall privacy ledger 1"
+_FORMAT = "precall privacy ledger 2"
+_MOST_ROWS = 2**62
 _STATES = ("held", "released", "failed")
 
 
@@ -46,6 +48,9 @@ class Budget:
     each part of the rows, and the largest part counts. There is no default and no global budget.
 
     Amounts are added exactly, as the decimal numbers that they print as: ten times 0.1 is 1.
+
+    A budget belongs to the process that made it: a forked copy spends nothing. For several
+    processes, :meth:`save` it and :meth:`load` it in each.
 
     Parameters
     ----------
@@ -73,6 +78,8 @@ class Budget:
         self._tally = Tally()
         self._serial = 0
         self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._path: Path | None = None
 
     @property
     def epsilon(self) -> float:
@@ -87,19 +94,19 @@ class Budget:
     @property
     def spent(self) -> Cost:
         """What has been spent, releases that still run included."""
-        with self._lock:
+        with self._account():
             return Cost(*map(float, self._tally.total()))
 
     @property
     def remaining(self) -> Cost:
         """What is left."""
-        with self._lock:
+        with self._account():
             return self._left()
 
     @property
     def ledger(self) -> tuple[Entry, ...]:
         """Every release so far, in the order in which they began."""
-        with self._lock:
+        with self._account():
             return tuple(self._entries.values())
 
     @contextmanager
@@ -109,6 +116,7 @@ class Budget:
         epsilon: float,
         delta: float,
         what: str,
+        seeded: bool = False,
         group: int | None = None,
         part: str | None = None,
     ) -> Iterator[Hold]:
@@ -120,6 +128,8 @@ class Budget:
             The cost.
         what : str
             Line for the ledger. It must say nothing that was learnt from the data.
+        seeded : bool, default False
+            Whether the noise comes from a seed, so that the release is not private.
         group, part : optional
             For :meth:`parallel`.
 
@@ -137,6 +147,7 @@ class Budget:
             epsilon=as_epsilon(epsilon),
             delta=as_delta(delta),
             state="held",
+            seeded=seeded,
             group=group,
             part=part,
         )
@@ -147,7 +158,7 @@ class Budget:
             yield hold
             finished = True
         finally:
-            with self._lock:
+            with self._account(change=True):
                 if finished:
                     self._entries[number] = replace(entry, state="released")
                 elif hold.looked:
@@ -174,7 +185,7 @@ class Budget:
         >>> budget.spent.epsilon
         0.8
         """
-        with self._lock:
+        with self._account(change=True):
             self._serial += 1
             block = Parallel(self, self._serial)
         try:
@@ -183,33 +194,34 @@ class Budget:
             block.closed = True
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the ledger as JSON, replacing the file in one step.
+        """Keep the ledger in a new file from now on, as JSON.
 
-        The file says what was released at what cost and nothing else. It is a record, not a lock:
-        whoever loads it twice has two budgets.
+        Every release is written there before it looks at the data, under a lock, so this budget and
+        all that :meth:`load` makes of the file, in this program and in others, are one. The file
+        says what was released at what cost and nothing else. A copy of the file is another
+        budget: do not copy it.
         """
-        target = Path(path)
-        scratch = target.with_name(f".{target.name}.{os.getpid()}.{threading.get_ident()}")
-        scratch.write_text(json.dumps(self.to_dict(), indent=2) + "\n", encoding="utf-8")
-        scratch.replace(target)
+        target = Path(path).absolute()
+        if self._path is not None:
+            raise InputError(f"this budget is kept in {self._path} already: load it from there.")
+        with self._account(change=True), locked(target):
+            if target.exists():
+                raise InputError(f"{path} is there already: load it, or choose another name.")
+            write_ledger(target, self._plain())
+            self._path = target
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Budget:
-        """Read a budget from a file that :meth:`save` wrote."""
-        try:
-            plain = json.loads(Path(path).read_text(encoding="utf-8"))
-        except ValueError as error:
-            raise InputError(f"{os.fspath(path)} is not a privacy ledger ({error}).") from error
-        return cls.from_dict(plain if isinstance(plain, dict) else {})
+        """Open a ledger that :meth:`save` made, and go on keeping it in that file."""
+        target = Path(path).absolute()
+        budget = cls.from_dict(read_ledger(target))
+        budget._path = target
+        return budget
 
     def to_dict(self) -> dict[str, Any]:
         """Return the limits and the ledger as plain values."""
-        return {
-            "format": _FORMAT,
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "ledger": [asdict(entry) for entry in self.ledger],
-        }
+        with self._account():
+            return self._plain()
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Budget:
@@ -218,13 +230,9 @@ class Budget:
             raise InputError(f"this is not a privacy ledger: its format must be {_FORMAT!r}.")
         try:
             budget = cls(epsilon=plain["epsilon"], delta=plain["delta"])
-            entries = [_read_entry(line) for line in plain["ledger"]]
+            budget._restore(plain)
         except (KeyError, TypeError) as error:
             raise InputError(f"this privacy ledger is damaged ({error!r}).") from error
-        budget._entries = dict(enumerate(entries, start=1))
-        budget._tally = Tally(entries)
-        groups = [entry.group for entry in entries if entry.group is not None]
-        budget._serial = max([len(entries), *groups])
         if budget._overdrawn():
             raise InputError("this privacy ledger is damaged: it has spent more than its limits.")
         return budget
@@ -241,8 +249,45 @@ class Budget:
         """Refuse to be copied or pickled: two copies could be spent twice."""
         raise TypeError("a privacy budget cannot be copied or pickled: use save() and load().")
 
-    def _begin(self, entry: Entry) -> int:
+    @contextmanager
+    def _account(self, *, change: bool = False) -> Iterator[None]:
+        """Look at the ledger, or change it, alone: as the file has it, if there is one."""
+        if change and os.getpid() != self._process:
+            raise BudgetError(
+                "this budget belongs to the process that made it, and this one is a fork: each "
+                "copy could spend all of it. Release there, or save() the budget and load() it in "
+                "each process."
+            )
         with self._lock:
+            if self._path is None:
+                yield
+                return
+            with locked(self._path):
+                self._restore(read_ledger(self._path))
+                yield
+                if change:
+                    write_ledger(self._path, self._plain())
+
+    def _plain(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "serial": self._serial,
+            "ledger": [
+                {"number": number, **asdict(entry)} for number, entry in self._entries.items()
+            ],
+        }
+
+    def _restore(self, plain: Mapping[str, Any]) -> None:
+        lines = [dict(line) for line in plain["ledger"]]
+        self._entries = {int(line.pop("number")): _read_entry(line) for line in lines}
+        self._tally = Tally(self._entries.values())
+        groups = [entry.group for entry in self._entries.values() if entry.group is not None]
+        self._serial = max([int(plain["serial"]), *self._entries, *groups])
+
+    def _begin(self, entry: Entry) -> int:
+        with self._account(change=True):
             self._tally.add(entry)
             if self._overdrawn():
                 self._tally.add(entry, -1)
@@ -299,6 +344,11 @@ class Parallel:
         positions = as_vector(rows, "rows")
         if positions.dtype.kind not in "iu":
             raise InputError("rows must hold the positions of the rows, as whole numbers.")
+        if positions.size and not 0 <= positions.min() <= positions.max() < _MOST_ROWS:
+            raise InputError(
+                "rows must hold positions counted from 0: those below 0 count from the end and "
+                "would name a row twice."
+            )
         positions = np.unique(positions.astype(np.int64))
         with self._lock:
             for other, taken in self._rows.items():
@@ -318,7 +368,9 @@ class Part:
     name: str
 
     @contextmanager
-    def hold(self, *, epsilon: float, delta: float, what: str) -> Iterator[Hold]:
+    def hold(
+        self, *, epsilon: float, delta: float, what: str, seeded: bool = False
+    ) -> Iterator[Hold]:
         """Set a cost aside for this part; see :meth:`Budget.hold`."""
         if self.block.closed:
             raise InputError(
@@ -326,7 +378,12 @@ class Part:
                 "with-statement."
             )
         with self.block._budget.hold(
-            epsilon=epsilon, delta=delta, what=what, group=self.block._group, part=self.name
+            epsilon=epsilon,
+            delta=delta,
+            what=what,
+            seeded=seeded,
+            group=self.block._group,
+            part=self.name,
         ) as hold:
             yield hold
 

@@ -18,7 +18,7 @@ from ._ledger import as_delta, as_epsilon, exact, rounded_up
 from ._rows import read_rows
 from .budget import Budget
 from .metrics import auroc, average_precision
-from .values import PrivateValue
+from .values import PrivateValue, mark
 
 _METRICS = {"average_precision": average_precision, "auroc": auroc}
 _TRAINED_ON = ("other_rows", "other_folds")
@@ -46,6 +46,11 @@ class PrivateCrossValidation:
     delta: float
     scale: float | None
 
+    @property
+    def seeded(self) -> bool:
+        """Whether the noise came from a seed: then this is for simulation, and not private."""
+        return any(fold.seeded for fold in self.folds)
+
     def __float__(self) -> float:
         """Return the mean."""
         return self.value
@@ -55,12 +60,13 @@ class PrivateCrossValidation:
         noise = "" if self.scale is None else f" ± {self.scale:.2g}"
         return (
             f"PrivateCrossValidation({self.folds[0].metric.name}={self.value:.4g}{noise}, "
-            f"{len(self.folds)} folds, epsilon={self.epsilon:.6g}, delta={self.delta:.6g})"
+            f"{len(self.folds)} folds, epsilon={self.epsilon:.6g}, delta={self.delta:.6g}"
+            f"{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published."""
-        names = ("value", "epsilon", "delta", "scale")
+        names = ("value", "epsilon", "delta", "scale", "seeded")
         plain: dict[str, Any] = {name: getattr(self, name) for name in names}
         return plain | {"folds": [fold.to_dict() for fold in self.folds]}
 

@@ -133,7 +133,7 @@ def _release(
     if edges is not None:
         edges = as_edges(edges, 1, epsilon)
     noise = noise_source(rng, stacklevel=4)
-    with budget.hold(epsilon=epsilon, delta=0.0, what="curve") as hold:
+    with budget.hold(epsilon=epsilon, delta=0.0, what="curve", seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
         n_rows = int(scores.size)
         cuts = as_edges(edges, n_rows, epsilon)
@@ -152,6 +152,7 @@ def _release(
         mechanism="laplace",
         scale=laplace_scale(_SENSITIVITY, epsilon),
         n_rows=n_rows,
+        seeded=noise.seeded,
     )
     _warn(curve)
     return curve

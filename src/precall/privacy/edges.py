@@ -156,7 +156,7 @@ def private_edges(
     if laplace_scale(_TREE_COST, share) > _LARGEST_SCALE:
         raise InputError(f"epsilon must be at least 1e-15 for private edges, got {epsilon:g}.")
     noise = noise_source(rng)
-    with budget.hold(epsilon=epsilon, delta=0.0, what="edges") as hold:
+    with budget.hold(epsilon=epsilon, delta=0.0, what="edges", seeded=noise.seeded) as hold:
         scores = read_scores(y_score)
         hold.look()
         # Intervals hold their left end and not their right one, the last included.

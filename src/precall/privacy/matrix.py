@@ -15,7 +15,7 @@ from ._rows import read_rows
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noise, Noisy, add_to_counts, laplace_scale, noise_source
 from .ratios import CELLS, CONFUSION_METRICS, plausible, ratio
-from .values import PrivateValue
+from .values import PrivateValue, mark
 
 # Replacing a row takes one from a cell and gives one to another.
 _SENSITIVITY = 2.0
@@ -41,6 +41,8 @@ class PrivateConfusion:
         Public number of rows.
     noisy : tuple of Noisy
         The four counts as they were released.
+    seeded : bool
+        Whether the noise came from a seed: then it is for simulation, and not private.
     """
 
     tp: float
@@ -54,6 +56,7 @@ class PrivateConfusion:
     scale: float
     n_rows: int
     noisy: tuple[Noisy, ...]
+    seeded: bool = False
 
     def measure(self, metric: str, *, beta: float = 1.0) -> PrivateValue:
         """Return a metric of this matrix; it costs nothing more, however many are asked for.
@@ -80,6 +83,7 @@ class PrivateConfusion:
             metric=form,
             n_rows=self.n_rows,
             noisy=self.noisy,
+            seeded=self.seeded,
         )
 
     def __repr__(self) -> str:
@@ -87,12 +91,13 @@ class PrivateConfusion:
         cells = ", ".join(f"{cell}={getattr(self, cell):.6g}" for cell in CELLS)
         return (
             f"PrivateConfusion({cells}, threshold={self.threshold:.6g}, "
-            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r})"
+            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
+            f"{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published, metrics included."""
-        names = (*CELLS, "threshold", "epsilon", "delta", "mechanism", "scale", "n_rows")
+        names = (*CELLS, "threshold", "epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
         plain = {name: getattr(self, name) for name in names}
         return plain | {
             name: self.measure(name).value for name in CONFUSION_METRICS if name != "f_beta"
@@ -154,7 +159,8 @@ def confusion(
     threshold = as_number(threshold, "threshold")
     budget = as_budget(budget)
     noise = noise_source(rng)
-    with budget.hold(epsilon=epsilon, delta=0.0, what="confusion matrix") as hold:
+    what = "confusion matrix"
+    with budget.hold(epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
         hold.look()
         noisy = _from_rows(positive, scores >= threshold, epsilon, noise)
@@ -168,6 +174,7 @@ def confusion(
         scale=math.sqrt(2.0) * noisy[0].scale,
         n_rows=n_rows,
         noisy=noisy,
+        seeded=noise.seeded,
     )
 
 

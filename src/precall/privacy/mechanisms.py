@@ -49,7 +49,12 @@ _features = threading.Lock()
 
 
 class Noise(Protocol):
-    """A source of integer noise."""
+    """A source of integer noise; `seeded` says that it can be repeated, and protects nobody."""
+
+    @property
+    def seeded(self) -> bool:
+        """Whether a seed decides it."""
+        ...
 
     def add_laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise, whose probabilities are as ``exp(-|k| / scale)``.
@@ -66,6 +71,8 @@ class Noise(Protocol):
 class SystemNoise:
     """Noise from the operating system's randomness; Laplace noise through OpenDP."""
 
+    seeded = False
+
     def add_laplace(self, values: IntArray, scale: float) -> IntArray:
         """Add discrete Laplace noise."""
         return np.asarray(_opendp_laplace(scale)(values.tolist()), dtype=np.int64)
@@ -77,6 +84,8 @@ class SystemNoise:
 
 class SeededNoise:
     """The same laws from a NumPy generator: repeatable, fast, and not private."""
+
+    seeded = True
 
     def __init__(self, generator: np.random.Generator) -> None:
         self._generator = generator

@@ -198,7 +198,8 @@ def _release(
         delta = _delta_for(mechanism, delta)
         calibration = smooth.calibrate(mechanism, epsilon=epsilon, delta=delta)
     noise = noise_source(rng, stacklevel=4)
-    with budget.hold(epsilon=epsilon, delta=delta, what=f"{metric.name} ({mechanism})") as hold:
+    what = f"{metric.name} ({mechanism})"
+    with budget.hold(epsilon=epsilon, delta=delta, what=what, seeded=noise.seeded) as hold:
         ranking = rank_rows(y_true, y_score, pos_label=pos_label)
         n_rows = row_count(ranking)
         if calibration is None:
@@ -229,6 +230,7 @@ def _release(
         metric=metric,
         n_rows=n_rows,
         noisy=noisy,
+        seeded=noise.seeded,
     )
 
 

@@ -20,6 +20,7 @@ from ..ranking import Ranking
 from ..results import Interval
 from . import reconstruction
 from .mechanisms import SeededNoise
+from .values import mark
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -49,6 +50,8 @@ class PrivateCurve:
         Scale of the Laplace noise in each count.
     n_rows : int
         Public number of rows.
+    seeded : bool
+        Whether the noise came from a seed: then the curve is for simulation, and not private.
     """
 
     kind: str
@@ -60,6 +63,7 @@ class PrivateCurve:
     mechanism: str
     scale: float
     n_rows: int
+    seeded: bool = False
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -220,7 +224,8 @@ class PrivateCurve:
         """Return one line."""
         return (
             f"PrivateCurve({self.kind}, {self.edges.size - 1} bins, area={self.area():.4g}, "
-            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r})"
+            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
+            f"{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -229,7 +234,8 @@ class PrivateCurve:
         names = ("edges", "noisy_positives", "noisy_negatives", "threshold", x, y)
         plain: dict[str, Any] = {name: getattr(self, name).tolist() for name in names}
         numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
-        return {name: getattr(self, name) for name in numbers} | {"area": self.area()} | plain
+        public = {name: getattr(self, name) for name in (*numbers, "seeded")}
+        return public | {"area": self.area()} | plain
 
     def _estimator(self, estimator: str | None) -> str:
         if self.kind == "roc":

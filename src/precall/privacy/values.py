@@ -33,6 +33,11 @@ class Metric(Protocol):
         ...
 
 
+def mark(seeded: bool) -> str:
+    """What the one-line form of a release says of its noise."""
+    return ", seeded: not private" if seeded else ""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrivateValue(Rich):
     """A metric released with noise. Everything in it was paid for: it may be published as it is.
@@ -54,6 +59,8 @@ class PrivateValue(Rich):
         Public number of rows.
     noisy : tuple of Noisy
         The noisy statistics that the value was computed from, where they may be known.
+    seeded : bool
+        Whether the noise came from a seed: then the value is for simulation, and not private.
     """
 
     value: float
@@ -64,6 +71,7 @@ class PrivateValue(Rich):
     metric: Metric
     n_rows: int
     noisy: tuple[Noisy, ...] = ()
+    seeded: bool = False
 
     def interval(self, *, confidence_level: float = 0.95) -> Interval:
         """Interval for the metric of the private data, given the release: it costs nothing more.
@@ -100,10 +108,10 @@ class PrivateValue(Rich):
         noise = "" if self.scale is None else f" ± {self.scale:.2g}"
         return (
             f"PrivateValue({self.metric.name}={self.value:.4g}{noise}, epsilon={self.epsilon:.6g}, "
-            f"delta={self.delta:.6g}, mechanism={self.mechanism!r})"
+            f"delta={self.delta:.6g}, mechanism={self.mechanism!r}{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published."""
-        names = ("value", "epsilon", "delta", "mechanism", "scale", "n_rows")
+        names = ("value", "epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
         return {"metric": self.metric.name, **{name: getattr(self, name) for name in names}}
