@@ -1,6 +1,7 @@
 """Private commands behave alike on neighbouring files, and say nothing about any row."""
 
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -145,3 +146,32 @@ def test_whatever_is_wrong_with_the_rows_the_words_are_the_same(run, tmp_path):
     message = messages.pop()
     assert "precall check FILE --label COLUMN --score COLUMN" in message
     assert not any(character.isdigit() for character in message)
+
+
+def test_a_ledger_keeps_account_over_runs(run, tmp_path, csv_file):
+    ledger = tmp_path / "ledger.json"
+    options = ("private", csv_file, "--label", "y", "--score", "a", "--ledger", ledger)
+    missing = run(*options, "--epsilon", "1")
+    assert (missing.status, missing.out) == (2, "")
+    assert "--budget" in missing.err
+    assert not ledger.exists()
+    first = run(*options, "--epsilon", "0.3", "--budget", "1", "--metric", "auroc", "--json").json()
+    assert first["left_in_the_ledger"] == 0.7
+    assert first["released"][0]["seeded"] is False
+    second = run(*options, "--epsilon", "0.3", "--curve")
+    assert "0.4 is left in the ledger." in second.out
+    refused = run(*options, "--epsilon", "0.5")
+    assert (refused.status, refused.out) == (2, "")
+    assert "epsilon=0.4" in refused.err
+    again = run(*options, "--epsilon", "0.1", "--budget", "5")
+    assert "--budget" in again.err
+    assert "--ledger" in run(*options[:-2], "--epsilon", "0.1", "--budget", "5").err
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "0.30000000000000004", "0.7", "1e-17"])
+def test_metrics_share_epsilon_without_exceeding_it(run, csv_file, epsilon):
+    options = ("--label", "y", "--score", "a", "--metric", "auroc", "--metric", "average_precision")
+    result = run("private", csv_file, *options, "--epsilon", epsilon, "--json")
+    assert result.status == 0, result.err
+    shares = [Fraction(repr(value["epsilon"])) for value in result.json()["released"]]
+    assert 0 <= Fraction(epsilon) - sum(shares) <= Fraction(epsilon) / 2**50

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -19,6 +20,9 @@ from ..exceptions import InputError
 from .examples import Command
 from .options import file_argument, json_option
 from .terminal import console, grid, sentences, spinner, write_json
+
+if TYPE_CHECKING:
+    from ..privacy import Budget
 
 Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
 
@@ -42,6 +46,7 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
         "precall private scores.csv --label y --score model --epsilon 1",
         "precall private scores.csv --label y --score model --epsilon 1 --metric auroc",
         "precall private scores.csv --label y --score model --epsilon 1 --curve --json",
+        "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
     ),
 )
 @file_argument()
@@ -79,6 +84,17 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     metavar="LOW HIGH",
     help="With --curve: public range of the scores, 0 1 if not given; not one read off the data.",
 )
+@click.option(
+    "--ledger",
+    metavar="PATH",
+    help="File that keeps what was spent on these rows: nothing is released beyond its total.",
+)
+@click.option(
+    "--budget",
+    "total",
+    type=click.FloatRange(min=0.0, min_open=True),
+    help="Total epsilon of a new --ledger.",
+)
 @json_option
 @click.pass_context
 def command(
@@ -93,22 +109,27 @@ def command(
     mechanism: str,
     curve: bool,
     limits: tuple[float, float] | None,
+    ledger: str | None,
+    total: float | None,
     as_json: bool,
 ) -> None:
     """Release a metric or a curve of FILE with differential privacy.
 
     Only what is printed here may be published: the number of rows is taken as public, everything
-    else about the rows is not shown. Every run spends its epsilon anew.
+    else about the rows is not shown. Every run spends its epsilon anew; --ledger keeps account.
 
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
     Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
     _require_belonging(context, curve, limits)
-    rows = _read(file, Roles(label=label, scores=(score,), pos_label=pos_label))
+    roles = Roles(label=label, scores=(score,), pos_label=pos_label)
+    budget = _budget(ledger, total, epsilon, delta)
+    rows = _read(file, roles)
     if curve:
-        released = _curve(rows, epsilon, limits)
+        released = _curve(rows, epsilon, limits, budget)
     else:
-        released = _metrics(rows, metrics, epsilon, delta, mechanism)
+        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget)
+    released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
     if as_json:
         write_json({"precall": __version__, **released})
     else:
@@ -139,6 +160,31 @@ def _require_belonging(
         )
 
 
+def _budget(ledger: str | None, total: float | None, epsilon: float, delta: float) -> Budget:
+    """The budget of a ledger, or one for this run alone."""
+    from ..privacy import Budget
+
+    if ledger is None:
+        if total is not None:
+            raise InputError("--budget is for a new --ledger: name it, or leave --budget out.")
+        return Budget(epsilon=epsilon, delta=delta)
+    if Path(ledger).exists():
+        if total is not None:
+            raise InputError(
+                f"--ledger {ledger!r} is there already, with a total of its own: leave --budget "
+                "out, or name another file."
+            )
+        return Budget.load(ledger)
+    if total is None:
+        raise InputError(
+            f"--ledger {ledger!r} is not there: check the path, or make it with --budget, the "
+            "total epsilon for these rows."
+        )
+    budget = Budget(epsilon=total, delta=delta)
+    budget.save(ledger)
+    return budget
+
+
 def _read(file: str, roles: Roles) -> Rows:
     """The rows, or one sentence that is the same whatever is wrong with them."""
     require("pyarrow", "reading files", "arrow")
@@ -163,19 +209,20 @@ def _metrics(
     epsilon: float,
     delta: float,
     mechanism: str,
+    budget: Budget,
 ) -> dict[str, Any]:
     from .. import privacy
+    from ..privacy._ledger import exact, rounded_down
 
     chosen = list(dict.fromkeys(metrics))
-    budget = privacy.Budget(epsilon=epsilon, delta=delta)
-    share = epsilon / len(chosen)
+    share = rounded_down(exact(epsilon) / len(chosen))
     values = []
     for metric in chosen:
         release = getattr(privacy, metric)
         value = release(
             *rows,
             epsilon=share,
-            delta=delta / len(chosen),
+            delta=rounded_down(exact(delta) / len(chosen)),
             budget=budget,
             mechanism=mechanism,
         )
@@ -189,11 +236,12 @@ def _metrics(
     return {"epsilon": epsilon, "delta": delta, "rows": int(rows[0].size), "released": values}
 
 
-def _curve(rows: Rows, epsilon: float, limits: tuple[float, float] | None) -> dict[str, Any]:
+def _curve(
+    rows: Rows, epsilon: float, limits: tuple[float, float] | None, budget: Budget
+) -> dict[str, Any]:
     from .. import privacy
 
     n_rows = int(rows[0].size)
-    budget = privacy.Budget(epsilon=epsilon)
     # Edges hang on public numbers only; without a range they are those of probabilities.
     edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon) + 1)
     curve = privacy.pr_curve(*rows, epsilon=epsilon, budget=budget, edges=edges)
@@ -256,6 +304,8 @@ def show(released: dict[str, Any]) -> None:
         output.print()
     size = wording.plural(released["rows"], "row")
     told = f"Epsilon {released['epsilon']:g} was spent on {size}."
+    if released["left_in_the_ledger"] is not None:
+        told += f" {released['left_in_the_ledger']:.6g} is left in the ledger."
     if not whole:
         sentences(
             output,
