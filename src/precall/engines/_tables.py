@@ -126,7 +126,7 @@ def _from_path(path: str, wanted: Wanted, guess: bool) -> Any:
     import pyarrow.parquet as parquet
 
     if is_stream(path):
-        return _from_bytes(Path(path).read_bytes(), path, wanted)
+        return _from_bytes(Path(path).read_bytes(), path, wanted, guess)
     kind = file_format(path)
     if kind == "parquet":
         file = parquet.ParquetFile(path)

@@ -14,9 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._arrow import is_number
 from ..exceptions import InputError
 from ._tables import read_tables, told
-from .files import Roles, column_of, is_number, reject_nulls
+from .files import Roles, column_of, reject_nulls
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
