@@ -118,6 +118,29 @@ def test_roc_and_hit_bands_hold_the_observed_curve():
         assert np.all(np.diff(band.high) >= 0.0)
 
 
+def test_hit_band_is_read_off_at_the_recalls_around_each_share():
+    """Lower: the last recall surely reached by then. Upper: the first that is surely not."""
+    ranking = pr.rank(*Binormal(1.0).sample(20, 30, rng=3))
+    band = hit_band(ranking, method="exact", confidence_level=0.8, n_points=13)
+    recall = np.linspace(0.0, 1.0, 1001)
+    level = 0.8 ** (0.5 * (1 - 0.2))
+    rate_low, rate_high, _ = rate_limits(positives_path(ranking), recall, level)
+    least, most = clopper_pearson(ranking, 0.8**0.2)
+    for share, low, high in zip(band.x, band.low, band.high, strict=True):
+        reached = [
+            least * r
+            for r, rate in zip(recall, rate_high, strict=True)
+            if least * r + (1 - least) * rate <= share
+        ]
+        missed = [
+            most * r
+            for r, rate in zip(recall, rate_low, strict=True)
+            if most * r + (1 - most) * rate > share
+        ]
+        assert low == pytest.approx(max(reached, default=0.0), abs=1e-15)
+        assert high == pytest.approx(min([share, most, *missed]), abs=1e-15)
+
+
 def test_weights_must_be_equal_within_a_class():
     y_true, y_score = Binormal(2.0).sample(30, 70, rng=0)
     ranking = pr.rank(y_true, y_score)

@@ -7,8 +7,10 @@ import pytest
 
 import precall as pr
 from precall.exceptions import DirectionWarning, InputError
+from precall.inference.evidence import resampled
 from precall.inference.functionals import Metric
 from precall.inference.influence import SMOOTH_ESTIMATORS, gradient, linearise
+from precall.inference.resampling import resampler_for
 from precall.inference.units import locate, row_values
 from precall.ranking import Cells
 from precall.simulate import Bibeta, Binormal, rank_batch
@@ -163,6 +165,59 @@ def test_prevalence_slope_is_what_a_change_of_prevalence_does():
     assert float(linearise(Metric(name="auroc").of(ranking), ranking.cells).slope) == pytest.approx(
         0, abs=1e-10
     )
+
+
+@pytest.mark.parametrize(
+    ("recall", "low", "high"),
+    # Of 16 positives: -+ sqrt(r(1-r)/16), but at least one positive, within the range of recalls.
+    [(0.5, 6, 10), (0.9375, 14, 16), (1.0, 15, 16), (0.0625, 0, 2)],
+)
+def test_precision_at_a_recall_moves_with_the_slope_around_it(recall, low, high):
+    """One more positive above moves the threshold up the curve of FP over TP, by its slope."""
+    before = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3]  # negatives above each positive
+    ranking = pr.rank(
+        np.concatenate([[0] * k + [1] for k in before]), range(16 + sum(before), 0, -1)
+    )
+    fp = np.concatenate([[before[0]], np.cumsum(before)])  # at 0, 1, ..., 16 positives
+    tp = round(16 * recall)
+    slope = (fp[high] - fp[max(low, 1)]) / (high - low)
+    got = gradient(Metric(name="precision_at_recall", recall=recall).of(ranking), ranking.cells)
+    square = (tp + fp[tp]) ** 2
+    passed = np.arange(16) < tp
+    np.testing.assert_allclose(got.positives, np.where(passed, tp * slope / square, 0), rtol=1e-12)
+    np.testing.assert_allclose(got.above, np.where(passed, -tp / square, 0), rtol=1e-12)
+    np.testing.assert_allclose(got.tied, got.above, rtol=1e-12)
+    assert got.below == 0
+
+
+@pytest.mark.parametrize("metric", METRICS, ids=lambda m: f"{m.name}-{m.estimator}-{m.recall}")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted):
+    """a = sum of cubes over 6 (sum of squares)^(3/2) (Efron 1987), row by row."""
+    rng = np.random.default_rng(8)
+    y = np.arange(40) < 12
+    s = rng.permutation(40) / 40.0 + 0.3 * y
+    w = None
+    if weighted:  # negatives between the same positives share a weight: they are kept by their sums
+        w = rng.uniform(0.5, 1.5, 13)[[np.sum(s[y] > score) for score in s]]
+    ranking = pr.rank(y, s, sample_weight=w)
+    functional = metric.of(ranking)
+    rows = centred_row_values(metric, y, s, w) * (1.0 if w is None else w)
+    linear = linearise(functional, ranking.cells, ranking.squares)
+    assert linear.positives == pytest.approx(np.sum(rows[y] ** 2), rel=1e-9)
+    assert linear.negatives == pytest.approx(np.sum(rows[~y] ** 2), rel=1e-9)
+    assert linear.skewness == pytest.approx(np.sum(rows**3), rel=1e-9)
+    drawn = resampled(
+        functional,
+        "bootstrap_bca",
+        ranking,
+        resampler_for(functional, ranking, "fixed"),
+        n_resamples=2,
+        prevalence="fixed",
+        rng=rng,
+    )
+    expected = np.sum(rows**3) / (6 * np.sum(rows**2) ** 1.5)
+    assert drawn.acceleration == pytest.approx(expected, rel=1e-9)
 
 
 def test_no_influence_values_where_there_are_none():

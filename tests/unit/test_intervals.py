@@ -109,6 +109,37 @@ def test_auroc_of_one_has_an_exact_limit():
         assert (got.low, got.high) == (pytest.approx(0.05 ** (1 / 5)), 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:every bootstrap replicate")
+def test_bootstrap_ends_at_an_estimate_of_one_are_those_of_certain_trials():
+    """No replicate says how sure a perfect ranking is: n trials that all succeeded do.
+
+    For the area of the gain curve the limit is that of a curve of constant precision
+    ``p = .05**(1/n)``, ``1 - (n/m)(1 - p)/p``; for AUROC there are only min(n, m) pairs.
+    """
+    n, m = 8, 5
+    ranking = pr.rank([1] * n + [0] * m, range(n + m, 0, -1))
+    precision = 0.05 ** (1 / n)
+    expected = {
+        "aucpr": precision,
+        "auroc": 0.05 ** (1 / m),
+        "auprg": 1 - (n / m) * (1 - precision) / precision,
+    }
+    for metric, low in expected.items():
+        for method in METHODS[metric]:
+            if method.startswith("bootstrap"):
+                got = interval_of(ranking, metric, method)
+                assert (got.low, got.high) == (pytest.approx(low, rel=1e-12), 1.0), (metric, method)
+
+
+def test_gain_areas_have_bootstrap_limits_below_zero():
+    """A gain area has no lower bound: its percentiles are those of the replicates, unclipped."""
+    ranking = pr.rank([0, 1, 0, 0, 1, 1, 0, 1], range(8, 0, -1))
+    got = interval_of(ranking, "auprg", "bootstrap_percentile")
+    assert got.estimate < 0
+    assert got.low == pytest.approx(np.quantile(got.evidence.values, 0.025), rel=1e-12)
+    assert got.low < got.estimate
+
+
 def test_bootstrap_t_and_bca_against_scipy_in_spirit():
     """BCa of a mean-like metric: F-beta at beta=inf is recall, a mean of 0 and 1."""
     ranking = pr.rank(*Binormal().sample(60, 60, rng=4))
