@@ -18,7 +18,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 MINIMUM := .venv-minimum
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test numerics minimum package lint format bench docs clean distclean
+.PHONY: help demo test numerics mutants minimum package lint format bench docs clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pyte
 
 numerics: $(DEV_STAMP) ## run the tests that could hang on rounding under other processors' arithmetic
 	$(BIN)/python scripts/numerics.py $(ARGS)
+
+mutants: $(DEV_STAMP) ## change one operator at a time, see that a test fails (ARGS="--sample 50 --quick")
+	$(BIN)/python -m scripts.mutants $(ARGS)
 
 minimum: $(MINIMUM)/.installed ## run the tests with the oldest releases that pyproject.toml allows
 	$(MINIMUM)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not spark" \
@@ -56,7 +59,7 @@ docs: $(DOCS_STAMP) ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean: ## remove what was built and cached, keep .venv
-	rm -rf build dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find src tests benchmarks scripts docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv too

@@ -1,0 +1,307 @@
+"""Change one operator at a time and see whether a test fails: `make mutants ARGS="--sample 50"`.
+
+A change that no test notices is a survivor: a line whose result nothing holds, or a change that
+makes no difference. The second kind is written down in equivalent_mutants.toml with its reason.
+
+Works in a copy of the project. Tests that call the changed function come first, cheapest first,
+then all others. What calls what is recorded once (minutes) and renewed for test files that change.
+Results are kept in .mutants/, so a run that was stopped goes on: a killed mutant stays killed while
+its module stays the same, a survivor is tried again when a test has changed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from scripts.mutant_changes import Mutant, apply, find_mutants
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path("src/precall")
+KEPT = ROOT / ".mutants"
+EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.toml"
+
+#: What numbers and decisions come from, by folder of the package.
+FOLDERS = {
+    ".": "_sorting _counting _estimators _extremes _numerics _rounding ranking areas",
+    "inference": """influence limits evidence resampling units significance intervals compare
+        permutation""",
+    "inference/bands": "*",
+    "points": "certificates operating matrix thresholds independent",
+    "aggregate": "averages pooling paired_tests summary metrics grouping",
+    "engines": "_census _survey _thresholds _twopass",
+    "privacy": "*",
+    "evaluation": "answer findings wording certificates",
+}
+MODULES = tuple(f"{folder}/{name}.py" for folder in FOLDERS for name in FOLDERS[folder].split())
+# Tests of error rates take hours for all mutants, and notice only what moves a rate.
+TESTS = ("tests/unit", "tests/properties", "tests/cli", "tests/engines")
+MARKS = "not slow and not spark and not dask and not browser"
+PYTEST = ("-q", "--no-header", "-p", "no:cacheprovider", "-m", MARKS)
+# Seconds beyond three times what the tests took when they were recorded.
+PATIENCE = 60.0
+# Test files that are recorded in one process.
+BATCH = 6
+
+
+def all_mutants(patterns: tuple[str, ...] = MODULES) -> list[Mutant]:
+    """Return every mutant of the modules that the patterns name."""
+    base = ROOT / PACKAGE
+    paths = sorted({path for pattern in patterns for path in base.glob(pattern)})
+    return [
+        mutant
+        for path in paths
+        for mutant in find_mutants(path.relative_to(base).as_posix(), path.read_text())
+    ]
+
+
+def choose(mutants: list[Mutant], sample: int | None, seed: int) -> list[Mutant]:
+    """Return a random choice; a larger one with the same seed begins with the smaller."""
+    if sample is None:
+        return mutants
+    shuffled = list(mutants)
+    random.Random(seed).shuffle(shuffled)
+    return shuffled[:sample]
+
+
+def changed_lines(base: str) -> dict[str, set[int]]:
+    """Return the lines that differ from a commit, by module."""
+    command = ["git", "diff", "-U0", "--relative", base, "--", str(PACKAGE)]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    lines: dict[str, set[int]] = {}
+    for row in shown.splitlines():
+        if row.startswith("+++ "):
+            module = row.removeprefix(f"+++ b/{PACKAGE.as_posix()}/")
+        elif found := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", row):
+            first, count = int(found[1]), int(found[2] or 1)
+            lines.setdefault(module, set()).update(range(first, first + count))
+    return lines
+
+
+def read_equivalent() -> dict[tuple[str, str, str], str]:
+    """Return the reasons of the changes that make no difference."""
+    rows = tomllib.loads(EQUIVALENT.read_text())["mutant"]
+    return {(row["module"], row["line"], row["becomes"]): row["reason"] for row in rows}
+
+
+class Copy:
+    """A copy of the project, in which one module at a time is changed."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.root = Path(folder) / "project"
+        self.base = self.root / PACKAGE
+        left_out = shutil.ignore_patterns(".*", "__pycache__", "_build", "results", "dist", "build")
+        shutil.copytree(ROOT, self.root, ignore=left_out)
+
+    def run(self, command: list[str], timeout: float | None = None) -> tuple[int | None, str]:
+        """Run Python there; return the exit status (None: out of time) and what it printed."""
+        environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
+        # A byte code file is told from a stale one by the second of the change and the length,
+        # which a mutant can share with the one before it.
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"
+        process = subprocess.Popen(
+            [sys.executable, *command],
+            cwd=self.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        try:
+            printed, _ = process.communicate(timeout=timeout)
+        except BaseException as stopped:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+            if isinstance(stopped, subprocess.TimeoutExpired):
+                return None, ""
+            raise
+        return process.returncode, printed
+
+    def fails(self, tests: list[str], seconds: float) -> str | None:
+        """Return the first test that fails, None if all pass."""
+        listed = self.root / "chosen_tests.txt"
+        listed.write_text("\n".join(tests))
+        status, printed = self.run(
+            ["-m", "pytest", "-x", *PYTEST, f"@{listed}"], PATIENCE + 3.0 * seconds
+        )
+        if status is None:
+            return "out of time"
+        failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, flags=re.MULTILINE)
+        return (failed or ["collection"])[0] if status else None
+
+    def judge(self, mutant: Mutant, tests: dict[str, Any], quick: bool) -> str | None:
+        """Apply a change, and return the test that notices it."""
+        path = self.base / mutant.module
+        source, moment = path.read_text(), path.stat()
+        path.write_text(apply(source, mutant))
+        try:
+            for stage in stages(mutant, tests, quick):
+                if found := self.fails(stage, sum(tests[name]["seconds"] for name in stage)):
+                    return found
+            return None
+        finally:
+            path.write_text(source)
+            os.utime(path, ns=(moment.st_atime_ns, moment.st_mtime_ns))
+
+
+def stages(mutant: Mutant, tests: dict[str, Any], quick: bool) -> Iterator[list[str]]:
+    """Yield tests in the order of use: a few of the closest, all that call the function, others."""
+    inside = f"{mutant.module}:"
+    whole = f"{inside}{mutant.function}"
+
+    def calls(name: str) -> bool:
+        return any(call == whole or call.startswith(f"{whole}.") for call in tests[name]["calls"])
+
+    near = [name for name in tests if calls(name)]
+    if not near:  # what runs at import, and what no test calls
+        near = [
+            name for name in tests if any(call.startswith(inside) for call in tests[name]["calls"])
+        ]
+    near.sort(key=lambda name: tests[name]["seconds"])
+    files = Counter(name.split("::")[0] for name in near if tests[name]["seconds"] < 1.0)
+    closest = {file for file, _ in files.most_common(2)}
+    first = [name for name in near if name.split("::")[0] in closest][:60]
+    far = set(tests) - set(near)
+    later = [name for name in near if name not in set(first)]
+    yield from (stage for stage in (first, later, [] if quick else sorted(far)) if stage)
+
+
+def collect(copy: Copy) -> dict[str, Any]:
+    """Return what each test calls, recorded for the test files that changed since the last time."""
+    kept = KEPT / "reach.json"
+    known = json.loads(kept.read_text()) if kept.exists() else {}
+    status, printed = copy.run(["-m", "pytest", "--collect-only", *PYTEST, *TESTS, str(PACKAGE)])
+    if status:
+        raise SystemExit(f"the tests cannot be collected:\n{printed[-3000:]}")
+    names = [line for line in printed.splitlines() if "::" in line]
+    files: dict[str, list[str]] = {}
+    for name in names:
+        files.setdefault(name.split("::")[0], []).append(name)
+    digests = {file: _digest(copy.root / file) for file in files}
+    stale = [
+        file
+        for file, inside in files.items()
+        if file not in known
+        or known[file]["digest"] != digests[file]
+        or not set(inside) <= set(known[file]["tests"])
+    ]
+    for done in range(0, len(stale), BATCH):
+        print(f"recording what tests call: file {done + 1} of {len(stale)}", flush=True)
+        batch, target = stale[done : done + BATCH], KEPT / "recorded.json"
+        script = str(copy.root / "scripts" / "mutant_reach.py")
+        status, printed = copy.run([script, str(target), f"{copy.base}/", *PYTEST, *batch])
+        if status:
+            raise SystemExit(f"the tests cannot be run:\n{printed[-3000:]}")
+        recorded = json.loads(target.read_text())
+        for file in batch:
+            inside = {name: recorded[name] for name in files[file] if name in recorded}
+            known[file] = {"digest": digests[file], "tests": inside}
+        kept.write_text(json.dumps(known))
+    tests = {name: known[file]["tests"].get(name) for file in files for name in files[file]}
+    for name in [name for name, test in tests.items() if test is None or test["failed"]]:
+        print(f"left out, it fails without a change or does not run: {name}")
+        del tests[name]
+    return tests
+
+
+def _digest(*files: Path) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
+
+
+def read_results() -> dict[str, Any]:
+    """Return what is known of each mutant, where it still holds."""
+    kept = KEPT / "results.jsonl"
+    rows = [json.loads(line) for line in kept.read_text().splitlines()] if kept.exists() else []
+    return {row["key"]: row for row in rows if still_holds(row)}
+
+
+def still_holds(row: dict[str, Any]) -> bool:
+    """Whether the module is the same and, for a survivor, every test."""
+    path = ROOT / PACKAGE / row["module"]
+    same = path.exists() and row["source"] == _digest(path)
+    return same and (row["by"] is not None or row["tests"] == digest_of_tests(ROOT))
+
+
+def digest_of_tests(root: Path) -> str:
+    """Return what changes when any test does."""
+    return _digest(*sorted((root / "tests").rglob("*.py")))
+
+
+def run(mutants: list[Mutant], quick: bool) -> dict[str, Any]:
+    """Judge the mutants that have no result yet; return all results."""
+    results = read_results()
+    if not quick:  # what the near tests passed over has still to face the others
+        results = {key: row for key, row in results.items() if row["by"] or not row["quick"]}
+    waiting = [mutant for mutant in mutants if mutant.key not in results]
+    if not waiting:
+        return results
+    KEPT.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="precall-mutants-") as folder:
+        copy = Copy(folder)
+        tests, tests_digest = collect(copy), digest_of_tests(copy.root)
+        for number, mutant in enumerate(waiting, start=1):
+            began = time.monotonic()
+            by = copy.judge(mutant, tests, quick)
+            row = {"key": mutant.key, "module": mutant.module, "by": by, "tests": tests_digest}
+            row |= {"source": _digest(copy.base / mutant.module), "quick": quick}
+            with (KEPT / "results.jsonl").open("a") as file:
+                file.write(json.dumps(row) + "\n")
+            results[mutant.key] = row
+            said = f"killed by {by}" if by else "SURVIVED"
+            took = time.monotonic() - began
+            print(f"{number}/{len(waiting)} {took:.0f} s {said}: {mutant.key}", flush=True)
+    return results
+
+
+def main(arguments: list[str]) -> int:
+    """Choose mutants, judge them and list those that survive."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--sample", type=int, metavar="N", help="a random choice of this size")
+    parser.add_argument("--seed", type=int, default=0, help="of the random choice")
+    parser.add_argument("--module", action="append", help="like inference/limits.py")
+    parser.add_argument(
+        "--changed", nargs="?", const="main", metavar="BASE", help="only lines that differ from it"
+    )
+    parser.add_argument("--quick", action="store_true", help="only tests that call the function")
+    parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
+    chosen = parser.parse_args(arguments)
+    mutants = all_mutants(tuple(chosen.module) if chosen.module else MODULES)
+    if not mutants:
+        parser.error(f"--module: no file below {PACKAGE} is called {' or '.join(chosen.module)}")
+    if chosen.changed:
+        lines = changed_lines(chosen.changed)
+        mutants = [m for m in mutants if m.start[0] in lines.get(m.module, ())]
+    mutants = choose(mutants, chosen.sample, chosen.seed)
+    reasons = read_equivalent()
+    equivalent = [m for m in mutants if (m.module, m.line, m.becomes) in reasons]
+    mutants = [m for m in mutants if m not in equivalent]
+    if chosen.list:
+        print(*(f"{m.module}:{m.start[0]}: {m.line} => {m.becomes}" for m in mutants), sep="\n")
+        return 0
+    results = run(mutants, chosen.quick)
+    survived = [m for m in mutants if results[m.key]["by"] is None]
+    for m in survived:
+        print(f"survived: src/precall/{m.module}:{m.start[0]}\n  - {m.line}\n  + {m.becomes}")
+    killed = len(mutants) - len(survived)
+    print(f"mutants: {killed} killed, {len(survived)} survived, {len(equivalent)} equivalent")
+    return int(bool(survived))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

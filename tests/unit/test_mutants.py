@@ -1,0 +1,226 @@
+"""The script that changes one operator at a time: one change, that compiles, chosen repeatably."""
+
+import ast
+import json
+import subprocess
+
+import pytest
+
+from scripts import mutants
+from scripts.mutant_changes import apply, find_mutants
+
+EXAMPLE = '''\
+"""Not 1 + 1."""
+
+from typing import Literal
+
+LIMIT = 3
+
+
+class Box:
+    size: Literal[7] = 2
+
+    def area(self, other: "Box | None" = None, flag=True):
+        größe = 4; whole = (self.size
+                            + 1.5) ** 2
+        if not (flag and whole > 3):
+            return -(whole)
+        whole //= LIMIT
+        message = f"{whole + 1:.3f}"
+        return [x for x, y in zip("a", "b", strict=True)] if whole <= 1 or flag == 5 else message
+'''
+
+
+def shown(source=EXAMPLE):
+    return [mutant.becomes for mutant in find_mutants("example.py", source)]
+
+
+def test_every_kind_of_change_is_found_once():
+    assert shown() == [
+        "LIMIT = 4",
+        "size: Literal[7] = 3",
+        'def area(self, other: "Box | None" = None, flag=False):',
+        "größe = 5; whole = (self.size",
+        "- 1.5) ** 2",
+        "+ 2.5) ** 2",
+        "+ 1.5) * 2",
+        "+ 1.5) ** 3",
+        "if (flag and whole > 3):",
+        "if not (flag or whole > 3):",
+        "if not (flag and whole >= 3):",
+        "if not (flag and whole > 4):",
+        "return +(whole)",
+        "whole /= LIMIT",
+        *(
+            f'return [x for x, y in zip("a", "b", strict=True)] if {test} else message'
+            for test in (
+                "not (whole <= 1 or flag == 5)",
+                "whole < 1 or flag == 5",
+                "whole <= 2 or flag == 5",
+                "whole <= 1 and flag == 5",
+                "whole <= 1 or flag != 5",
+                "whole <= 1 or flag == 6",
+            )
+        ),
+    ]
+
+
+def test_a_condition_over_several_lines_is_inverted_as_a_whole():
+    source = "if (\n    a\n    and b\n):\n    pass\n"
+    (inverted,) = (m for m in find_mutants("m.py", source) if m.new.startswith("not"))
+    changed = ast.parse(apply(source, inverted)).body[0]
+    assert ast.unparse(changed) == "if not (a and b):\n    pass"
+
+
+@pytest.mark.parametrize("module", ["inference/limits.py", "_counting.py", "points/matrix.py"])
+def test_each_mutant_of_a_module_is_one_change_that_compiles(module):
+    source = (mutants.ROOT / mutants.PACKAGE / module).read_text()
+    found = find_mutants(module, source)
+    assert len(found) > 30
+    assert len({mutant.key for mutant in found}) == len(found)
+    unchanged = ast.dump(ast.parse(source))
+    for mutant in found[:: len(found) // 30]:
+        changed = apply(source, mutant)
+        compile(changed, module, "exec")
+        assert ast.dump(ast.parse(changed)) != unchanged
+        first, last = mutant.start[0], mutant.stop[0]
+        before, after = source.splitlines(), changed.splitlines()
+        kept = len(before) - last
+        assert before[: first - 1] == after[: first - 1]
+        assert before[last:] == after[len(after) - kept :]
+
+
+def test_every_named_module_is_there():
+    for pattern in mutants.MODULES:
+        assert list((mutants.ROOT / mutants.PACKAGE).glob(pattern)), pattern
+    assert {mutant.module for mutant in mutants.all_mutants()} >= {
+        "areas.py",
+        "inference/bands/exact.py",
+        "privacy/smooth.py",
+    }
+
+
+def test_choices_are_seeded_and_a_larger_one_goes_on_from_a_smaller():
+    found = find_mutants("example.py", EXAMPLE)
+    small, large = (mutants.choose(found, size, 1) for size in (4, 9))
+    assert small == mutants.choose(found, 4, 1) == large[:4]
+    assert small != mutants.choose(found, 4, 2)
+    assert mutants.choose(found, None, 1) == found
+
+
+def test_every_change_that_makes_no_difference_still_exists_and_has_a_reason():
+    found = {(m.module, m.line, m.becomes) for m in mutants.all_mutants()}
+    for change, reason in mutants.read_equivalent().items():
+        assert change in found, f"{change}: the line has changed, so the entry has to go"
+        assert len(reason) > 20, change
+
+
+def test_lines_that_differ_from_a_commit(tmp_path, monkeypatch):
+    package = tmp_path / mutants.PACKAGE
+    package.mkdir(parents=True)
+    (package / "areas.py").write_text("a = 1\nb = 2\nc = 3\n")
+
+    def git(*words):
+        settings = ["-c", "user.name=x", "-c", "user.email=x@y.z", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *settings, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    git("init")
+    git("add", ".")
+    git("commit", "-m", "one")
+    (package / "areas.py").write_text("a = 1\nb = 5\nc = 3\nd = 4\ne = 5\n")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    assert mutants.changed_lines("HEAD") == {"areas.py": {2, 4, 5}}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project with one function and a test of it, in place of this one."""
+    package = tmp_path / mutants.PACKAGE
+    (package / "privacy").mkdir(parents=True)
+    (tmp_path / "tests").mkdir()
+    (package / "__init__.py").touch()
+    (package / "areas.py").write_text("def double(x):\n    return 2 * x\n")
+    (tmp_path / "tests" / "test_areas.py").write_text("")
+    (tmp_path / "equivalent.toml").write_text("mutant = []\n")
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    monkeypatch.setattr(mutants, "KEPT", tmp_path / ".mutants")
+    monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "equivalent.toml")
+    monkeypatch.setattr(mutants, "collect", lambda copy: {})
+    return tmp_path
+
+
+def test_a_run_goes_on_where_it_was_stopped(project, monkeypatch, capsys):
+    judged = []
+
+    def judge(self, mutant, tests, quick):
+        judged.append(mutant.becomes)
+        return "test_double" if "/" in mutant.becomes else None
+
+    monkeypatch.setattr(mutants.Copy, "judge", judge)
+    assert mutants.main(["--sample", "1", "--seed", "0"]) in (0, 1)
+    assert mutants.main([]) == 1
+    assert sorted(judged) == ["return 2 / x", "return 3 * x"]
+    assert "1 killed, 1 survived, 0 equivalent" in capsys.readouterr().out
+
+    # A new test may kill the survivor; what was killed stays killed.
+    (project / "tests" / "test_areas.py").write_text("# more\n")
+    mutants.main([])
+    assert judged[2:] == ["return 3 * x"]
+    # A quick look does not replace the long one.
+    (project / "tests" / "test_areas.py").write_text("# still more\n")
+    for arguments in (["--quick"], ["--quick"], [], []):
+        mutants.main(arguments)
+    assert judged[3:] == ["return 3 * x", "return 3 * x"]
+    # A changed module is new altogether.
+    areas = project / mutants.PACKAGE / "areas.py"
+    areas.write_text(areas.read_text() + "\n")
+    mutants.main([])
+    assert sorted(judged[5:]) == ["return 2 / x", "return 3 * x"]
+
+
+def test_marked_changes_are_counted_and_not_run(project, monkeypatch, capsys):
+    monkeypatch.setattr(mutants.Copy, "judge", lambda *_: "test_double")
+    row = {"module": "areas.py", "line": "return 2 * x", "becomes": "return 3 * x"}
+    entries = [f"{key} = {json.dumps(value)}" for key, value in (row | {"reason": "none"}).items()]
+    (project / "equivalent.toml").write_text("[[mutant]]\n" + "\n".join(entries))
+    assert mutants.main([]) == 0
+    assert "1 killed, 0 survived, 1 equivalent" in capsys.readouterr().out
+
+
+def test_an_unknown_module_is_an_error(capsys):
+    with pytest.raises(SystemExit):
+        mutants.main(["--module", "inference/limit.py", "--list"])
+    assert "no file below src/precall is called inference/limit.py" in capsys.readouterr().err
+
+
+def test_close_tests_come_first_and_the_others_last():
+    source = "def double(x):\n    return 2 * x\n"
+    mutant = find_mutants("areas.py", source)[0]
+    tests = {
+        "a.py::slow": {"seconds": 9.0, "calls": ["areas.py:double"]},
+        "b.py::other": {"seconds": 0.1, "calls": ["areas.py:doubles", "ranking.py:double"]},
+        "c.py::quick": {"seconds": 0.1, "calls": ["areas.py:double"]},
+    }
+    assert list(mutants.stages(mutant, tests, quick=False)) == [
+        ["c.py::quick"],
+        ["a.py::slow"],
+        ["b.py::other"],
+    ]
+    assert list(mutants.stages(mutant, tests, quick=True)) == [["c.py::quick"], ["a.py::slow"]]
+
+
+def test_the_copy_is_judged_and_restored(project, tmp_path_factory):
+    (project / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\nmarkers = ["slow", "spark", "dask", "browser"]\n'
+    )
+    (project / "tests" / "test_areas.py").write_text(
+        "from precall.areas import double\n\ndef test_double():\n    assert double(2) == 4\n"
+    )
+    source = (project / mutants.PACKAGE / "areas.py").read_text()
+    mutant = find_mutants("areas.py", source)[0]
+    copy = mutants.Copy(tmp_path_factory.mktemp("copy"))
+    name = "tests/test_areas.py::test_double"
+    tests = {name: {"seconds": 0.1, "calls": ["areas.py:double"]}}
+    assert copy.judge(mutant, tests, quick=False) == name
+    assert (copy.base / "areas.py").read_text() == source
+    assert copy.fails([name], 0.1) is None
