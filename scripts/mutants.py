@@ -50,7 +50,7 @@ FOLDERS = {
 }
 MODULES = tuple(f"{folder}/{name}.py" for folder in FOLDERS for name in FOLDERS[folder].split())
 # Tests of error rates take hours for all mutants, and notice only what moves a rate.
-TESTS = ("tests/unit", "tests/properties", "tests/cli", "tests/engines")
+TESTS = ["tests/unit", "tests/properties", "tests/cli", "tests/engines", str(PACKAGE)]
 MARKS = "not slow and not spark and not dask and not browser"
 PYTEST = ("-q", "--no-header", "-p", "no:cacheprovider", "-m", MARKS)
 # Seconds beyond three times what the tests took when they were recorded.
@@ -182,11 +182,11 @@ def stages(mutant: Mutant, tests: dict[str, Any], quick: bool) -> Iterator[list[
     yield from (stage for stage in (first, later, [] if quick else sorted(far)) if stage)
 
 
-def collect(copy: Copy) -> dict[str, Any]:
+def collect(copy: Copy, chosen: list[str]) -> dict[str, Any]:
     """Return what each test calls, recorded for the test files that changed since the last time."""
     kept = KEPT / "reach.json"
     known = json.loads(kept.read_text()) if kept.exists() else {}
-    status, printed = copy.run(["-m", "pytest", "--collect-only", *PYTEST, *TESTS, str(PACKAGE)])
+    status, printed = copy.run(["-m", "pytest", "--collect-only", *PYTEST, *chosen])
     if status:
         raise SystemExit(f"the tests cannot be collected:\n{printed[-3000:]}")
     names = [line for line in printed.splitlines() if "::" in line]
@@ -243,23 +243,24 @@ def digest_of_tests(root: Path) -> str:
     return _digest(*sorted((root / "tests").rglob("*.py")))
 
 
-def run(mutants: list[Mutant], quick: bool) -> dict[str, Any]:
+def run(mutants: list[Mutant], chosen: list[str], quick: bool) -> dict[str, Any]:
     """Judge the mutants that have no result yet; return all results."""
     results = read_results()
-    if not quick:  # what the near tests passed over has still to face the others
-        results = {key: row for key, row in results.items() if row["by"] or not row["quick"]}
+    some = quick or chosen != TESTS
+    if not some:  # what some tests passed over has still to face the others
+        results = {key: row for key, row in results.items() if row["by"] or not row["some"]}
     waiting = [mutant for mutant in mutants if mutant.key not in results]
     if not waiting:
         return results
     KEPT.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="precall-mutants-") as folder:
         copy = Copy(folder)
-        tests, tests_digest = collect(copy), digest_of_tests(copy.root)
+        tests, tests_digest = collect(copy, chosen), digest_of_tests(copy.root)
         for number, mutant in enumerate(waiting, start=1):
             began = time.monotonic()
             by = copy.judge(mutant, tests, quick)
             row = {"key": mutant.key, "module": mutant.module, "by": by, "tests": tests_digest}
-            row |= {"source": _digest(copy.base / mutant.module), "quick": quick}
+            row |= {"source": _digest(copy.base / mutant.module), "some": some}
             with (KEPT / "results.jsonl").open("a") as file:
                 file.write(json.dumps(row) + "\n")
             results[mutant.key] = row
@@ -274,10 +275,11 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--sample", type=int, metavar="N", help="a random choice of this size")
     parser.add_argument("--seed", type=int, default=0, help="of the random choice")
-    parser.add_argument("--module", action="append", help="like inference/limits.py")
+    parser.add_argument("--module", nargs="+", help="like inference/limits.py")
     parser.add_argument(
         "--changed", nargs="?", const="main", metavar="BASE", help="only lines that differ from it"
     )
+    parser.add_argument("--tests", nargs="+", default=TESTS, help="only these files or folders")
     parser.add_argument("--quick", action="store_true", help="only tests that call the function")
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
     chosen = parser.parse_args(arguments)
@@ -294,7 +296,7 @@ def main(arguments: list[str]) -> int:
     if chosen.list:
         print(*(f"{m.module}:{m.start[0]}: {m.line} => {m.becomes}" for m in mutants), sep="\n")
         return 0
-    results = run(mutants, chosen.quick)
+    results = run(mutants, chosen.tests, chosen.quick)
     survived = [m for m in mutants if results[m.key]["by"] is None]
     for m in survived:
         print(f"survived: src/precall/{m.module}:{m.start[0]}\n  - {m.line}\n  + {m.becomes}")

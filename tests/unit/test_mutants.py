@@ -145,7 +145,7 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     monkeypatch.setattr(mutants, "KEPT", tmp_path / ".mutants")
     monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "equivalent.toml")
-    monkeypatch.setattr(mutants, "collect", lambda copy: {})
+    monkeypatch.setattr(mutants, "collect", lambda copy, chosen: {})
     return tmp_path
 
 
