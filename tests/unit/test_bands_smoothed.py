@@ -6,10 +6,12 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning
 from precall.inference.bands import pr_band, smooth_pr_curve
-from precall.inference.bands.request import make_request
+from precall.inference.bands.request import make_request, observed_curve
 from precall.inference.bands.smoothed import (
+    Replicates,
     make_replicates,
     smoothed_rates,
+    studentised_of,
     weighted_quantile,
 )
 from precall.inference.bands.smoothing import class_laws, normal_scores, raw_scores
@@ -168,6 +170,20 @@ def test_ball_has_one_radius_and_studentised_band_does_not():
     assert np.ptp(student.width) > 0.05
     fixed = pr_band(ranking, method="clemencon_vayatis", rng=0, prevalence="fixed")
     assert np.all(fixed.low >= 0.25 * fixed.x / (0.25 * fixed.x + 0.75) - 1e-12)
+
+
+def test_studentised_band_follows_the_spread_of_the_curves():
+    """Half widths are a multiple of the standard deviation plus .02, which may be 0."""
+    asked = request(sample()[0], n_points=3)
+    step = np.array([0.0, 0.02, 0.03])
+    times, weights = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.1, 0.4, 0.4, 0.1])
+    centre = observed_curve(asked)
+    got = studentised_of(asked, Replicates(centre + np.outer(times, step), weights, {}))
+    deviation = step * np.sqrt(0.2 * 2.0**2 + 0.8 * 1.0**2)
+    # Four fifths of the weight are one step away, so the level of .95 is reached at two.
+    half = (deviation + 0.02) * np.max(2 * step / (deviation + 0.02))
+    np.testing.assert_allclose(got.low, centre - half, rtol=1e-12)
+    np.testing.assert_allclose(got.high, np.minimum(centre + half, 1.0), rtol=1e-12)
 
 
 def test_random_prevalence_is_not_clipped_at_the_sample_minimum():
