@@ -97,6 +97,16 @@ def test_the_numbers_that_proc_publishes_for_its_data(z, p_value, limits):
         np.testing.assert_allclose((low, high), limits, atol=1e-6)
 
 
+def test_a_standard_error_is_rounding_only_at_1e_12_of_the_others():
+    """Models that differ by a billionth of their errors still differ: their rows say so."""
+    low, high, p = student_test(3e-9, 1e-18, 2.0, 0.95, None)
+    half = scipy.stats.norm.ppf(0.975) * 1e-9
+    assert (low, high) == pytest.approx((3e-9 - half, 3e-9 + half), rel=1e-9)
+    assert p == pytest.approx(2 * scipy.stats.norm.cdf(-3), rel=1e-9)
+    assert student_test(0.0, 1e-26, 2.0, 0.95, None) == (0.0, 0.0, 1.0)
+    assert student_test(0.1, 1e-26, 2.0, 0.95, None) == (-1.0, 1.0, 1.0)
+
+
 def test_a_distribution_where_there_is_none_is_refused():
     y, scores = paired_data(25, 40)
     with pytest.raises(InputError, match="distribution='normal' belongs to influence values"):

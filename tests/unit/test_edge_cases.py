@@ -344,6 +344,7 @@ def test_read_only_and_strided_inputs_are_left_alone():
         (lambda r: r.at_prevalence("x"), ("prevalence", "number")),
         (lambda r: r.at_prevalence(1e-120), ("prevalence", "at least")),
         (lambda r: pr.minimum_average_precision(-1, 2), ("n_pos", "not negative")),
+        (lambda r: pr.random_average_precision(2, -1), ("n_neg", "not negative")),
         (lambda r: pr.random_average_precision(0.5, 0.5), ("above 1",)),
         (lambda r: pr.auroc(r, (0, 2)), ("false_positive_rate",)),
         (lambda r: pr.minimum_pr_curve(0), ("prevalence", "strictly")),

@@ -6,9 +6,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.stats
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.inference.bands.crossing import joint_probability
 from precall.points.certificates import (
     binomial_tail,
     first_rank,
@@ -88,6 +90,26 @@ class TestPieces:
             assert (np.diff(bound) >= 0).all()
             assert (bound <= pointwise + 1e-12).all()
             assert bound[0] == 0.0
+
+    @pytest.mark.parametrize("total", [3, 20, 400])
+    @pytest.mark.parametrize("delta", [0.05, 0.4])
+    def test_uniform_bounds_hold_together(self, total, delta):
+        """The share above the k-th highest is a uniform order statistic, whatever the scores."""
+        ranks = np.arange(1, total + 1)
+        bound = uniform_share(ranks, total, delta)
+        together = joint_probability(total, ranks, bound, np.ones(total))
+        # At most delta by the promise; under a quarter of it, the bounds would be needlessly low.
+        assert 1 - delta <= together <= 1 - delta / 4
+
+    def test_uniform_bounds_are_the_larger_of_two_kinds(self):
+        total, delta = 40, 0.1
+        fixed = [1, 2, 3, 4, 6, 8, 12, 16, 25, 29, 33, 35, 37, 38, 39, 40]
+        beta = {k: scipy.stats.beta.ppf(0.5 * delta / len(fixed), k, total - k + 1) for k in fixed}
+        for above in range(total + 1):
+            reached = [beta[k] for k in fixed if k <= above]
+            everywhere = above / total - math.sqrt(math.log(2 / delta) / (2 * total))
+            expected = max([0.0, everywhere, *reached])
+            assert uniform_share(above, total, delta) == pytest.approx(expected, rel=1e-9)
 
     def test_a_run_ends_at_the_first_failure(self):
         tp = np.array([[1.0, 20.0, 20.0, 60.0], [1.0, 20.0, 40.0, 60.0], [0.0, 0.0, 1.0, 1.0]])
