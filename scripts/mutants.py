@@ -52,7 +52,10 @@ MODULES = tuple(f"{folder}/{name}.py" for folder in FOLDERS for name in FOLDERS[
 # Tests of error rates take hours for all mutants, and notice only what moves a rate.
 TESTS = ["tests/unit", "tests/properties", "tests/cli", "tests/engines", str(PACKAGE)]
 MARKS = "not slow and not spark and not dask and not browser"
+# Frozen numbers notice almost everything, and would hide what no test of a property holds.
+PASSED_OVER = ("tests/unit/test_frozen.py", "tests/unit/test_mutants.py")
 PYTEST = ("-q", "--no-header", "-p", "no:cacheprovider", "-m", MARKS)
+PYTEST += tuple(f"--ignore={file}" for file in PASSED_OVER)
 # Seconds beyond three times what the tests took when they were recorded.
 PATIENCE = 60.0
 # Test files that are recorded in one process.

@@ -145,6 +145,13 @@ def test_the_bound_on_the_error_of_a_sum_holds():
             assert abs(Fraction(computed) - exact) <= Fraction(margin) * exact
 
 
+def test_the_bound_on_the_error_grows_with_the_rows():
+    """Twice 16 units per term and 16 per pairwise sum, one per halving, two per weighted row."""
+    twice = 2.0 * np.finfo(float).eps
+    assert _rounding.area_error(2**20 - 1, exact_counts=True) == (16 + 16 + 20) * twice
+    assert _rounding.area_error(2**10 - 1, exact_counts=False) == (16 + 16 + 10 + 2 * 1023) * twice
+
+
 def exact_average_precision(y, s, w):
     total, area = Fraction(0), Fraction(0)
     for label, score, weight in zip(y, s, w, strict=True):
