@@ -37,7 +37,7 @@ def log1p_excess(x: Any) -> FloatArray:
     x = np.asarray(x, dtype=np.float64)
     small = np.abs(x) < _SMALL
     large = np.where(small, 1.0, x)
-    direct = (large - np.log1p(large)) / (large * large)
+    direct = (large - np.log1p(large)) / large / large  # the square may not fit a float
     s = np.where(small, x, 0.0)
     s = s / (2.0 + s)
     square = s * s

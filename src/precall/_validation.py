@@ -12,12 +12,21 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
 from ._arrow import decoded, is_arrow, is_nested
+from ._options import EXACT_INTEGERS
+from ._options import as_choice as as_choice
+from ._options import as_count as as_count
+from ._options import as_flag as as_flag
+from ._options import as_fraction as as_fraction
+from ._options import as_generator as as_generator
+from ._options import as_number as as_number
+from ._options import as_prevalence as as_prevalence
+from ._options import as_range as as_range
 from .exceptions import InputError
 
 Array = npt.NDArray[Any]
@@ -27,8 +36,6 @@ FloatArray = npt.NDArray[np.float64]
 _SHOWN_LABELS = 5
 # What holds several values where one is wanted.
 _SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
-# From here on not every whole number is a float.
-_EXACT_INTEGERS = 2.0**53
 # Squares and sums of squares of weights in this range neither overflow nor vanish.
 _WEIGHTS = (1e-100, 1e100)
 # A rule, and what to do with rows that break it; the engines judge by the same ones.
@@ -47,6 +54,23 @@ def require_ranking(ranking: object) -> None:
             f"ranking must be a Ranking, got {type(ranking).__name__}: "
             "pass pr.rank(y_true, y_score)."
         )
+
+
+def as_rankings(rankings: object, name: str, *, minimum: Literal[1, 2] = 1) -> list[Any]:
+    """Return a list of rankings, at least one or two."""
+    members: list[Any]
+    try:
+        members = list(rankings)  # type: ignore[call-overload]
+    except TypeError:
+        members = [rankings]
+    found = sum(isinstance(member, _ranking_class()) for member in members)
+    if len(members) < minimum or found < len(members):
+        least = "one Ranking" if minimum == 1 else "two rankings"
+        raise InputError(
+            f"{name} must be at least {least} and nothing else, got {found} of {len(members)}: "
+            "pass a list of what pr.rank(y_true, y_score) returns."
+        )
+    return members
 
 
 @cache
@@ -96,11 +120,11 @@ def as_array(values: object, name: str) -> Array:
     if is_arrow(values):
         return _from_arrow(values, name)
     tensor: Any = values
-    if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
-        tensor = [_detached(value) for value in values]
-    else:
-        tensor = _detached(values)
     try:
+        if isinstance(values, (list, tuple)) and values and hasattr(values[0], "detach"):
+            tensor = [_detached(value) for value in values]
+        else:
+            tensor = _detached(values)
         if hasattr(tensor, "__array__") or not hasattr(tensor, "__dlpack__"):
             return np.asarray(tensor)
         return np.from_dlpack(tensor)
@@ -129,6 +153,16 @@ def _from_arrow(values: Any, name: str) -> Array:
     return np.asarray(column)
 
 
+def as_numbers(values: object, name: str) -> FloatArray:
+    """Return a number, or an array of numbers of any shape, as float64."""
+    array = np.asarray(values) if isinstance(values, (Real, np.bool_)) else as_array(values, name)
+    if array.dtype.kind == "O":
+        return np.asarray(np.frompyfunc(lambda v: as_number(v, name), 1, 1)(array), np.float64)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must hold real numbers, got dtype {array.dtype}.")
+    return array.astype(np.float64, copy=False)
+
+
 def as_scores(y_score: object, name: str = "y_score") -> Array:
     """Return scores in a dtype that sorts natively; integers and float32 stay what they are."""
     scores = as_vector(y_score, name)
@@ -140,6 +174,9 @@ def as_scores(y_score: object, name: str = "y_score") -> Array:
     if kind in "iuf":
         return scores if scores.dtype.isnative else scores.astype(scores.dtype.newbyteorder("="))
     if kind == "O":
+        words = [isinstance(value, (str, bytes)) for value in scores.tolist()]
+        if any(words):  # NumPy would read digits out of them here, and refuses them elsewhere
+            _reject(name, "must hold numbers, not text", np.asarray(words), "convert it first")
         try:
             return _unrounded(scores, scores.astype(np.float64), name)
         except (TypeError, ValueError, OverflowError) as error:
@@ -159,7 +196,7 @@ def _unrounded(given: Sequence[Any] | Array, numbers: FloatArray, name: str) -> 
 
     NumPy makes floats of integers beyond 63 bits in a list, and so would tie different scores.
     """
-    large = np.flatnonzero(np.abs(numbers) >= _EXACT_INTEGERS)
+    large = np.flatnonzero(np.abs(numbers) >= EXACT_INTEGERS)
     whole = np.zeros(numbers.size, dtype=np.bool_)
     whole[large] = [isinstance(given[row], Integral) for row in large.tolist()]
     if not whole.any():
@@ -209,13 +246,16 @@ def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") ->
 
 def require_label(pos_label: object) -> None:
     """Raise unless `pos_label` is one label: NumPy would compare the rows with one of several."""
-    if isinstance(pos_label, _SEVERAL) and not (
+    single = isinstance(pos_label, (str, bytes, np.generic)) or (
         isinstance(pos_label, np.ndarray) and pos_label.ndim == 0
-    ):
+    )
+    if not single and any(hasattr(pos_label, name) for name in ("__len__", "__array__")):
         raise InputError(
             f"pos_label must be one label, got {pos_label!r}: pass the label of the positive "
             "class; to count several as positive, pass a boolean array as y_true."
         )
+    if _is_missing(pos_label):
+        raise InputError(f"pos_label must not be missing, got {pos_label!r}: pass the label.")
 
 
 def _reject_nested(values: Array, name: str) -> None:
@@ -226,6 +266,19 @@ def _reject_nested(values: Array, name: str) -> None:
         bad = np.asarray([isinstance(value, nested) for value in values.tolist()])
         shown = " and ".join(sorted(kind.__name__ for kind in nested))
         _reject(name, f"must hold one value per row, got {shown}", bad, "take the one value out")
+
+
+def as_names(values: object, name: str) -> Array:
+    """Return a column of names (of groups, clusters, classes): anything that can be told apart."""
+    column = as_vector(values, name)
+    if column.dtype.kind == "O":
+        try:
+            set(column.tolist())
+        except TypeError:
+            raise InputError(
+                f"{name} must hold hashable labels, such as numbers or words, one per row."
+            ) from None
+    return column
 
 
 def _negative_labels(labels: Array, positive: Mask, pos_label: object) -> tuple[object, ...]:
@@ -308,8 +361,10 @@ def is_missing(value: object) -> bool:
     """Whether a value is NaN, None or another marker of a missing value."""
     try:
         return value is None or bool(value != value)
-    except TypeError:  # pandas.NA
+    except (TypeError, ArithmeticError):  # pandas.NA, and a Decimal that is a signalling NaN
         return True
+    except (ValueError, RuntimeError):  # several values: not one that is missing
+        return False
 
 
 def _reject(name: str, rule: str, bad: Mask, remedy: str) -> NoReturn:
@@ -361,66 +416,3 @@ def require_same_length(**arrays: Array) -> None:
         raise InputError(f"the arrays must have one value per row each, but {told} rows.")
     if 0 in sizes.values():
         raise InputError(f"{' and '.join(sizes)} must have at least one row, got none.")
-
-
-def as_fraction(value: object, name: str, *, open_ends: bool = True) -> float:
-    """Return a number between 0 and 1, the ends excluded unless `open_ends` is false."""
-    number = as_number(value, name)
-    inside = 0.0 < number < 1.0 if open_ends else 0.0 <= number <= 1.0
-    if not inside:
-        ends = "strictly between 0 and 1" if open_ends else "between 0 and 1"
-        raise InputError(f"{name} must be {ends}, got {value!r}.")
-    return number
-
-
-def as_number(value: object, name: str) -> float:
-    """Return a real number that is not NaN."""
-    if not isinstance(value, (Real, np.number, np.bool_)) or value != value:
-        raise InputError(f"{name} must be a number, got {value!r}.")
-    return float(value)
-
-
-def as_count(value: object, name: str, *, minimum: int = 0) -> int:
-    """Return a whole number of at least `minimum`."""
-    whole = isinstance(value, (Integral, np.integer)) or (
-        isinstance(value, (float, np.floating)) and float(value).is_integer()
-    )
-    if not whole or isinstance(value, bool) or int(value) < minimum:  # type: ignore[call-overload]
-        raise InputError(f"{name} must be a whole number of at least {minimum}, got {value!r}.")
-    return int(value)  # type: ignore[call-overload, no-any-return]
-
-
-def as_range(value: object, name: str) -> tuple[float, float]:
-    """Return a pair (a, b) with 0 <= a < b <= 1."""
-    pair: Any = value
-    try:
-        first, second = pair
-    except (TypeError, ValueError):
-        raise InputError(f"{name} must be a pair such as (0.0, 1.0), got {value!r}.") from None
-    low, high = as_number(first, f"{name}[0]"), as_number(second, f"{name}[1]")
-    if not 0.0 <= low < high <= 1.0:
-        raise InputError(f"{name} must satisfy 0 <= low < high <= 1, got ({low:g}, {high:g}).")
-    return low, high
-
-
-def as_choice(value: object, name: str, choices: object) -> str:
-    """Return `value` if it is one of the choices; suggest the nearest name otherwise."""
-    options = list(choices)  # type: ignore[call-overload]
-    if value in options:
-        return str(value)
-    from difflib import get_close_matches
-
-    near = get_close_matches(str(value), options, n=1, cutoff=0.5)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.{hint}")
-
-
-def as_generator(rng: object) -> np.random.Generator:
-    """Turn None, a seed or a Generator into a Generator, once, at the boundary."""
-    if isinstance(rng, np.random.Generator):
-        return rng
-    if rng is None or isinstance(rng, np.random.SeedSequence):
-        return np.random.default_rng(rng)
-    if not isinstance(rng, bool) and isinstance(rng, (Integral, np.integer)) and int(rng) >= 0:
-        return np.random.default_rng(int(rng))
-    raise InputError(f"rng must be None, a non-negative integer or a numpy Generator, got {rng!r}.")

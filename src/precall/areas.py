@@ -24,6 +24,9 @@ FloatArray = npt.NDArray[np.float64]
 
 BOUNDED = ("average_precision", "davis_goadrich")
 
+# Products of two such sizes are still floats.
+_MOST_ROWS = 1e100
+
 
 def aucpr(
     ranking: Ranking,
@@ -175,8 +178,7 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
     Interval(0.666667, low=0.583333, high=1, 100 %, tie_bounds)
     """
     _validation.require_ranking(ranking)
-    if estimator not in BOUNDED:
-        _validation.as_choice(estimator, "estimator", ESTIMATORS)
+    if _validation.as_choice(estimator, "estimator", ESTIMATORS) not in BOUNDED:
         raise InputError(
             f"tie_bounds knows bounds for {' and '.join(BOUNDED)} only, not for {estimator!r}."
         )
@@ -227,7 +229,7 @@ def minimum_aucpr(prevalence: Any, recall: tuple[float, float] = (0.0, 1.0)) -> 
     >>> pr.minimum_aucpr(1e-8)
     5.000000016666667e-09
     """
-    pi = np.asarray(prevalence, dtype=np.float64)
+    pi = _validation.as_numbers(prevalence, "prevalence")
     if not np.all((pi >= 0) & (pi <= 1)):
         raise InputError(f"prevalence must be between 0 and 1, got {prevalence!r}.")
     low, high = _validation.as_range(recall, "recall")
@@ -285,8 +287,10 @@ def random_average_precision(n_pos: float, n_neg: float) -> float:
 
 def _class_sizes(n_pos: object, n_neg: object) -> tuple[float, float]:
     n, m = _validation.as_number(n_pos, "n_pos"), _validation.as_number(n_neg, "n_neg")
-    if n < 0 or m < 0 or not math.isfinite(n + m):
-        raise InputError(f"n_pos and n_neg must be finite and not negative, got {n:g} and {m:g}.")
+    if not (0 <= n <= _MOST_ROWS and 0 <= m <= _MOST_ROWS):
+        raise InputError(
+            f"n_pos and n_neg must be not negative and at most {_MOST_ROWS:g}, got {n:g} and {m:g}."
+        )
     return n, m
 
 

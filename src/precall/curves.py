@@ -115,10 +115,18 @@ def is_achievable(recall: Any, precision: Any, prevalence: Any) -> Any:
     >>> pr.is_achievable(0.5, 0.2, 0.5), pr.is_achievable(0.5, 0.4, 0.5)
     (False, True)
     """
-    r, p, pi = (np.asarray(v, dtype=np.float64) for v in (recall, precision, prevalence))
-    for name, value in (("recall", r), ("precision", p), ("prevalence", pi)):
+    given = {"recall": recall, "precision": precision, "prevalence": prevalence}
+    r, p, pi = (_validation.as_numbers(value, name) for name, value in given.items())
+    for name, value in zip(given, (r, p, pi), strict=True):
         if not np.all((value >= 0) & (value <= 1)):
             raise InputError(f"{name} must be between 0 and 1, got {value!r}.")
+    try:
+        np.broadcast_shapes(r.shape, p.shape, pi.shape)
+    except ValueError:
+        raise InputError(
+            f"recall, precision and prevalence must be numbers or arrays of one shape, got "
+            f"{r.shape}, {p.shape} and {pi.shape}."
+        ) from None
     # A few units in the last place, so that points computed on the boundary stay on it.
     inside = p * (1 - pi + pi * r) >= pi * r * (1 - 4 * np.finfo(float).eps)
     return bool(inside) if inside.ndim == 0 else inside

@@ -25,9 +25,6 @@ from .exceptions import InputError, UndefinedMetricError
 
 Array = npt.NDArray[Any]
 
-# Squared weights of the negatives overflow soon below this.
-_SMALLEST_PREVALENCE = 1e-100
-
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Ranking:
@@ -298,11 +295,7 @@ class Ranking:
         >>> ranking.at_prevalence(0.01).prevalence
         0.01
         """
-        target = _validation.as_fraction(prevalence, "prevalence")
-        if target < _SMALLEST_PREVALENCE:
-            raise InputError(
-                f"prevalence must be at least {_SMALLEST_PREVALENCE:g}, got {target:g}."
-            )
+        target = _validation.as_prevalence(prevalence)
         if not (self.n_pos and self.n_neg):
             raise UndefinedMetricError(
                 "at_prevalence needs positives and negatives: one class is empty here."

@@ -241,7 +241,8 @@ def t_quantile(confidence_level: float, degrees: int) -> float:
     """Two-sided quantile of Student's t."""
     from scipy.special import stdtrit
 
-    return float(stdtrit(degrees, 0.5 + 0.5 * confidence_level))
+    # From the lower tail, which does not round to 1 at levels very near 1.
+    return -float(stdtrit(degrees, 0.5 * (1.0 - confidence_level)))
 
 
 _METHODS = {

@@ -24,6 +24,8 @@ _REACH = 10.0
 # ... and at every h-th value, h up to its standard deviation over this. What that adds is the law's
 # characteristic function at 2 pi / h, at most exp(-variance (1 - cos(2 pi / h))): below 1e-16.
 _STEPS = 2.2
+# The rows that smaller shares of negatives stand for are more than any count.
+_SMALLEST_RATIO = 1e-80
 _ROWS_AT_ONCE = 4096
 # From here on Stirling's series with four terms has all digits.
 _STIRLING = 32.0
@@ -264,6 +266,8 @@ def undo_downsampling(
     else:
         target = _validation.as_fraction(prevalence, "prevalence")
         share = m / (n * (1 - target) / target)
+    if 0.0 < share < _SMALLEST_RATIO:
+        raise InputError(f"ratio must be at least {_SMALLEST_RATIO:g}, got {share:g}.")
     if not 0.0 < share <= 1.0:
         given = "ratio" if ratio is not None else "prevalence"
         raise InputError(
@@ -273,6 +277,6 @@ def undo_downsampling(
     factor = 1.0 / share
     tp, fp = ranking.tp.astype(np.float64), factor * ranking.fp
     precision = tp / (tp + fp)
-    excess = tp * (factor - 1.0) * fp / (tp + fp) ** 3
+    excess = precision * (fp / (tp + fp)) * ((factor - 1.0) / (tp + fp))
     area = float(ranking.positives @ np.maximum(precision - excess, 0.0)) / n
     return _summary(n, factor * m, area)

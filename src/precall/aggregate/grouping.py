@@ -68,7 +68,7 @@ def as_group_labels(groups: object) -> Array:
         column = np.empty(len(groups), dtype=object)
         column[:] = groups
         return column
-    return _validation.as_vector(groups, "groups")
+    return _validation.as_names(groups, "groups")
 
 
 def group_rows(column: Array) -> Grouping:

@@ -96,7 +96,9 @@ def ranked(
         starts, order = _without_weightless(weights, starts, order)
     tables = _grouping.tabulate(positive, scores, weights, starts, order)
     n_groups = grouping.labels.size
-    together = pooled if pooled is not None else n_groups <= _POOLED_GROUPS
+    together = (
+        n_groups <= _POOLED_GROUPS if pooled is None else _validation.as_flag(pooled, "pooled")
+    )
     return RankingSet(
         labels=grouping.labels,
         **tables._asdict(),

@@ -201,7 +201,7 @@ def _paired_values(
                 f"{side} must be a RankingSet, or one number per group, got rankings in a "
                 f"{type(column).__name__}: pass RankingSet.from_rankings({side})."
             )
-        values.append(_validation.as_vector(column, side).astype(np.float64))
+        values.append(_validation.as_numbers(_validation.as_vector(column, side), side))
     _validation.require_same_length(first=values[0], second=values[1])
     return values, name
 

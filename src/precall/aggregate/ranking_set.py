@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _validation
 from ..exceptions import InputError
 from ..ranking import Cells, Moments, Ranking
 from . import grouping as _grouping
@@ -125,9 +126,7 @@ class RankingSet:
         if isinstance(rankings, Mapping):
             labels = list(rankings) if labels is None else labels
             rankings = rankings.values()
-        members = list(rankings)
-        if not members or not all(isinstance(member, Ranking) for member in members):
-            raise InputError("rankings must be at least one Ranking, as rank() returns them.")
+        members = _validation.as_rankings(rankings, "rankings")
         names = np.arange(len(members)) if labels is None else _grouping.as_group_labels(labels)
         if names.size != len(members):
             raise InputError(

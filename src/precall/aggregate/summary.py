@@ -176,7 +176,7 @@ def summary_curve(
     reference = (
         positives / (positives + negatives)
         if prevalence is None
-        else _validation.as_fraction(prevalence, "prevalence")
+        else _validation.as_prevalence(prevalence)
     )
     sizes = (reference * (positives + negatives), (1 - reference) * (positives + negatives))
     pooled = group_set.pooled

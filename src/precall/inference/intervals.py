@@ -338,9 +338,9 @@ def crossval_interval(
         threshold=threshold,
         beta=beta,
     )
-    functionals = [(what.of(fold), fold) for fold in folds]
-    if len(functionals) < 2:
-        raise InputError(f"folds must be at least two rankings, got {len(functionals)}.")
+    functionals = [
+        (what.of(fold), fold) for fold in _validation.as_rankings(folds, "folds", minimum=2)
+    ]
     values = np.array([functional.estimate(fold) for functional, fold in functionals])
     evidence = Folds(values=values, bounds=functionals[0][0].bounds)
     return from_evidence(

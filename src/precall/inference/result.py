@@ -20,7 +20,8 @@ class MetricInterval(Interval):
     metric : str
         What the interval is about.
     standard_error : float
-        Of the estimate: from the influence values, or the standard deviation of the replicates.
+        Of the estimate: from the influence values, or the standard deviation of the replicates;
+        NaN where the limits are found without one.
     evidence : object
         What the limits are computed from; a bootstrap keeps its replicates here.
     """

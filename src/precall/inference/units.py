@@ -58,7 +58,7 @@ def check_rows(
     if sample_weight is not None:
         others["sample_weight"] = _validation.as_weights(sample_weight)
     if clusters is not None:
-        others["clusters"] = _validation.as_vector(clusters, "clusters")
+        others["clusters"] = _validation.as_names(clusters, "clusters")
         _validation.reject_missing(others["clusters"], "clusters")
     _validation.require_same_length(y_true=positive, **checked, **others)
     weight = others.get("sample_weight")

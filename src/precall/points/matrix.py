@@ -313,6 +313,7 @@ def f_beta(ranking: Ranking, beta: float = 1, modified: bool = False) -> FloatAr
     """
     _validation.require_ranking(ranking)
     share = recall_share(beta)
+    modified = _validation.as_flag(modified, "modified")
     if not ranking.n_pos or (modified and not ranking.n_neg):
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure")
     tp, fp, n = float_counts(ranking)
@@ -401,11 +402,12 @@ def iso_f_contours(
     floor = 0.0 if prevalence is None else _validation.as_fraction(prevalence, "prevalence")
     count = _validation.as_count(n_points, "n_points", minimum=2)
     contours = []
-    for given in values:
+    for given in _validation.as_vector(values, "values").tolist():
         value = _validation.as_fraction(given, "values")
         recall = np.linspace(share * value / (1.0 - value + share * value), 1.0, count)
-        # 1/F = share/r + (1 - share)/p, solved for p
-        height = (1.0 - share) * value * recall / (recall - share * value)
+        # 1/F = share/r + (1 - share)/p, solved for p; the line starts where p is 1
+        after = recall[1:]
+        height = np.append(1.0, (1.0 - share) * value * after / (after - share * value))
         precision = floor + (1.0 - floor) * np.minimum(height, 1.0)
         contours.append(
             Contour(

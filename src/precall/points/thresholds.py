@@ -226,9 +226,8 @@ def best_threshold(
     5
     """
     _validation.require_ranking(ranking)
-    name = _validation.as_choice(
-        "matthews_correlation" if metric == "mcc" else metric, "metric", METRICS
-    )
+    name = _validation.as_choice(metric, "metric", (*METRICS, "mcc"))
+    name = "matthews_correlation" if name == "mcc" else name
     criterion = METRICS[name]
     given = {
         "beta": beta,

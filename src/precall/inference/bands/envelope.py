@@ -47,7 +47,7 @@ def rank_envelope(
     low_rank *= (1.0 / weights[0])[:, None]
     high_rank *= (1.0 / weights[1])[:, None]
     extremeness = np.minimum(low_rank, high_rank, out=low_rank).min(axis=0)
-    left_out = math.floor(alpha * draws)
+    left_out = min(math.floor(alpha * draws), draws - 1)
     cut = np.partition(extremeness, left_out)[left_out]
     return (
         _order_statistic(low_sorted, cut * weights[0]),

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from precall._validation import (
     as_choice,
     as_number,
+    as_numbers,
     as_positive_mask,
     as_scores,
     require_same_length,
@@ -29,6 +30,8 @@ _FEWEST_POINTS = 512
 _MOST_POINTS = 1 << 20
 # The Gaussian kernel is cut here; its mass beyond is 6e-9.
 _GAUSSIAN_REACH = 5.8
+# Bandwidths whose squares, and grids, are still floats.
+_BANDWIDTHS_IN = (1e-100, 1e100)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -202,11 +205,16 @@ def _bandwidths(classes: tuple[ClassScores, ClassScores], bandwidth: object) -> 
         else:
             pair = [deviation * (total * max(np.log(total), 1.0) ** 3) ** -0.2] * 2
     else:
-        given = np.broadcast_to(np.asarray(bandwidth, dtype=np.float64), (2,))
-        pair = [as_number(value, "bandwidth") for value in given]
-    if not min(pair) > 0.0 or not np.isfinite(pair).all():
+        given = as_numbers(bandwidth, "bandwidth")
+        if given.shape not in ((), (1,), (2,)):
+            raise InputError(
+                f"bandwidth must be a name, a number or one number per class, got {bandwidth!r}."
+            )
+        pair = [as_number(value, "bandwidth") for value in np.broadcast_to(given, (2,))]
+    if not _BANDWIDTHS_IN[0] <= min(pair) <= max(pair) <= _BANDWIDTHS_IN[1]:
         raise InputError(
-            f"bandwidth must be positive, got {bandwidth!r} (that is {tuple(map(float, pair))}): "
+            f"bandwidth must be positive and between {_BANDWIDTHS_IN[0]:g} and "
+            f"{_BANDWIDTHS_IN[1]:g}, got {bandwidth!r} (that is {tuple(map(float, pair))}): "
             "all scores are equal, or a number was not positive."
         )
     return float(pair[0]), float(pair[1])
