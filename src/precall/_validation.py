@@ -254,7 +254,7 @@ def require_label(pos_label: object) -> None:
             f"pos_label must be one label, got {pos_label!r}: pass the label of the positive "
             "class; to count several as positive, pass a boolean array as y_true."
         )
-    if _is_missing(pos_label):
+    if is_missing(pos_label):
         raise InputError(f"pos_label must not be missing, got {pos_label!r}: pass the label.")
 
 
