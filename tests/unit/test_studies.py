@@ -344,21 +344,22 @@ def test_downsampling_keeps_the_positives_and_the_ratio():
 
 def test_the_attack_is_that_of_the_library(monkeypatch):
     monkeypatch.setattr(attack, "DIGITS", (3, 0))
-    monkeypatch.setattr(attack, "EPSILONS", (1.0,))
-    monkeypatch.setattr(attack, "KINDS", (("digits", 3), ("digits", 0), ("epsilon", 1.0)))
+    monkeypatch.setattr(attack, "EPSILONS", (1.0, 20.0))
+    monkeypatch.setattr(attack, "RELEASES", {"both": ("auroc", "confusion")})
     rows = attack.simulate_cell("tossed", 20, Binormal(), 6, [1, 2])
     rng = np.random.default_rng([1, 2])
-    expected = reidentification_curve(
-        lambda size, generator: Binormal().sample(10, 10, generator),
-        sizes=[20],
-        digits=[3, None],
-        epsilons=[1.0],
-        n_trials=6,
-        toss=True,
-        rng=rng,
+    options = {"sizes": [20], "n_trials": 6, "toss": True, "threshold": 0.9, "rng": rng}
+
+    def sample(size, generator):
+        return Binormal().sample(10, 10, generator)
+
+    expected = reidentification_curve(sample, digits=[3, None], **options)
+    expected += reidentification_curve(
+        sample, digits=[], epsilons=(1.0, 20.0), metrics=("auroc", "confusion"), **options
     )
     assert [row["success"] for row in rows] == [exposure.success for exposure in expected]
-    assert [(row["release"], row["value"]) for row in rows] == list(attack.KINDS)
+    kinds = [("digits", 3), ("digits", 0), ("both", 1.0), ("both", 20.0)]
+    assert [(row["release"], row["value"]) for row in rows] == kinds
     assert rows[1]["success"] >= rows[0]["success"]
 
 

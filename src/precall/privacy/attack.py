@@ -1,16 +1,22 @@
-"""What a released AUROC gives away about one row (Boyd 2014, section 5.2).
+"""What released numbers give away about one row (after Boyd 2014, section 5.2).
 
-The adversary knows every row but one and the AUROC of all rows. He puts the missing row at every
-place in the ranking, once as a positive and once as a negative, computes the AUROC, and guesses the
-class that comes closest to what was released; between classes that come equally close, the one
-with more such places. Nothing here is a release: it is for the owner of the data to look at.
+The adversary knows every row but one. He puts the missing row at every place, once as a positive
+and once as a negative, and computes what would have been released.
+
+- Of rounded numbers he believes the class that comes closest; between classes that come equally
+  close, the one with more such places. This is the attack of the dissertation, on the AUROC.
+- Of private releases he knows the noise and all that was published of them, so he computes how
+  likely it is under every candidate. He takes the score of a missing row of either class to be
+  one of the scores of that class that he knows, and believes the class that is the likelier.
+
+Nothing here is a release: it is for the owner of the data to look at.
 """
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._validation import (
+    as_choice,
     as_count,
     as_generator,
     as_number,
@@ -27,14 +34,24 @@ from .._validation import (
     require_same_length,
 )
 from ..exceptions import InputError, PrecallWarning
-from ._ledger import as_epsilon
+from ._candidates import STATISTICS, Known
+from ._ledger import as_epsilon, exact, rounded_down
 from .budget import Budget
-from .metrics import auroc as private_auroc
+from .matrix import PrivateConfusion, confusion
+from .mechanisms import Noisy
+from .metrics import auroc, average_precision
+from .values import PrivateValue
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
-Kind = tuple[int | None, float | None]
+Release = PrivateValue | PrivateConfusion
+
+# Numbers that can be attacked; of a confusion matrix only the private one needs attacking.
+METRICS = tuple(STATISTICS)
+_ROUNDED = {"auroc": Known.auroc, "average_precision": Known.average_precision}
+# Log-likelihoods that differ by less are equal but for rounding.
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -51,10 +68,12 @@ class Exposure:
         Rows that were tried.
     n_rows : int
         Rows in the data.
+    metrics : tuple of str
+        What was released.
     digits : int or None
-        Digits after the point to which the AUROC was known; None for all of them.
+        Digits after the point to which it was known; None for all of them.
     epsilon : float or None
-        Cost of the private release that was attacked instead, if any.
+        Cost of the private releases that were attacked instead, all together, if any.
     bound : float
         What no adversary can exceed in the long run, ``exp(epsilon) / (1 + exp(epsilon))``, if the
         class of the target was tossed and the release was private; 1 otherwise.
@@ -64,6 +83,7 @@ class Exposure:
     standard_error: float
     n_targets: int
     n_rows: int
+    metrics: tuple[str, ...]
     digits: int | None
     epsilon: float | None
     bound: float
@@ -71,12 +91,13 @@ class Exposure:
     def __repr__(self) -> str:
         """Return one line."""
         if self.epsilon is not None:
-            known = f"epsilon={self.epsilon:g}, at most {self.bound:.3f} is possible"
+            bound = f"{self.bound:.3f}" if self.bound < 0.9995 else f"1 - {1.0 - self.bound:.1g}"
+            known = f"epsilon={self.epsilon:g}, at most {bound} is possible"
         else:
             known = "all digits" if self.digits is None else f"{self.digits} digits"
         return (
-            f"Exposure(success={self.success:.3f} ± {self.standard_error:.2g}, {known}, "
-            f"{self.n_targets} of {self.n_rows} rows tried)"
+            f"Exposure(success={self.success:.3f} ± {self.standard_error:.2g}, "
+            f"{' and '.join(self.metrics)}, {known}, {self.n_targets} of {self.n_rows} rows tried)"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +106,11 @@ class Exposure:
 
 
 def guess_label(
-    y_true: object, y_score: object, released: float, *, digits: int | None = None
+    y_true: object,
+    y_score: object,
+    released: float | Release | Sequence[Release],
+    *,
+    digits: int | None = None,
 ) -> float:
     """Guess the class of the one row that is missing.
 
@@ -93,11 +118,12 @@ def guess_label(
     ----------
     y_true, y_score : array-like
         The rows that the adversary knows: all but one.
-    released : float
-        The AUROC of all rows, as released.
+    released : float, or a private release, or several
+        The AUROC of all rows; or what :func:`precall.privacy.auroc`, ``average_precision`` with the
+        default mechanism and ``confusion`` returned for them.
     digits : int, optional
-        Digits after the point to which it was rounded. The adversary rounds in the same way
-        before comparing; leave out for an AUROC that was not rounded.
+        Digits after the point to which an AUROC was rounded. The adversary rounds in the same way
+        before comparing; leave out for one that was not rounded.
 
     Returns
     -------
@@ -109,14 +135,19 @@ def guess_label(
     >>> guess_label([1, 0, 0], [2, 3, 1], released=0.75)
     1.0
     """
-    positive, scores = _known(y_true, y_score)
-    return _guess(scores[positive], scores[~positive], as_number(released, "released"), digits)
+    known = Known.of(*_known(y_true, y_score))
+    private: Sequence[Any] = released if isinstance(released, (list, tuple)) else (released,)
+    if all(isinstance(one, (PrivateValue, PrivateConfusion)) for one in private):
+        return _likelier(known, private)
+    return _closest(known, {"auroc": as_number(released, "released")}, digits)
 
 
 def exposure(
     y_true: object,
     y_score: object,
     *,
+    metrics: Sequence[str] = ("auroc",),
+    threshold: float | None = None,
     digits: int | None = 6,
     epsilon: float | None = None,
     n_targets: int | None = None,
@@ -129,10 +160,14 @@ def exposure(
     ----------
     y_true, y_score : array-like
         All rows, with at least two of each class.
+    metrics : sequence of {"auroc", "average_precision", "confusion"}, default ("auroc",)
+        What is released; several are attacked together. A confusion matrix only with `epsilon`.
+    threshold : float, optional
+        The public threshold of the confusion matrix.
     digits : int or None, default 6
-        Digits after the point to which the AUROC is given; None for all.
+        Digits after the point to which each number is given; None for all.
     epsilon : float, optional
-        Attack a private release of this cost instead of a rounded AUROC.
+        Attack private releases of this cost instead of rounded numbers; several share it evenly.
     n_targets : int, optional
         Number of rows to try, chosen at random; all if left out.
     toss : bool, default True
@@ -154,7 +189,7 @@ def exposure(
     >>> score = rng.normal(size=60) + y
     >>> exposure(y, score, rng=0).success > 0.9
     True
-    >>> exposure(y, score, epsilon=0.5, rng=0).success < 0.75
+    >>> 0.5 < exposure(y, score, epsilon=5.0, rng=0).success < success_bound(5.0)
     True
     """
     positive, scores = _known(y_true, y_score)
@@ -163,11 +198,11 @@ def exposure(
     generator = as_generator(rng)
     limit = scores.size if n_targets is None else as_count(n_targets, "n_targets", minimum=1)
     targets = generator.permutation(scores.size)[:limit]
-    kind = (digits, None) if epsilon is None else (None, as_epsilon(epsilon))
+    kind = _Kind.of(metrics, digits, epsilon, threshold)
     right = np.array(
         [_trial(positive, scores, int(target), [kind], toss, generator)[0] for target in targets]
     )
-    return _exposure(right, scores.size, *kind, toss=toss)
+    return _exposure(right, scores.size, kind, toss=toss)
 
 
 def reidentification_curve(
@@ -176,6 +211,8 @@ def reidentification_curve(
     sizes: Iterable[int],
     digits: Iterable[int | None] = (2, 3, 4, 6, None),
     epsilons: Iterable[float] = (),
+    metrics: Sequence[str] = ("auroc",),
+    threshold: float | None = None,
     n_trials: int = 200,
     toss: bool = False,
     rng: object = None,
@@ -192,6 +229,8 @@ def reidentification_curve(
         Digits after the point, None for all.
     epsilons : iterable of float
         Costs of private releases to attack as well.
+    metrics, threshold : optional
+        What is released; see :func:`exposure`.
     n_trials : int, default 200
         Data sets for each size; in each, one row is the target.
     toss : bool, default False
@@ -215,8 +254,8 @@ def reidentification_curve(
     """
     generator = as_generator(rng)
     n_trials = as_count(n_trials, "n_trials", minimum=2)
-    kinds: list[Kind] = [(count, None) for count in digits]
-    kinds += [(None, as_epsilon(epsilon)) for epsilon in epsilons]
+    kinds = [_Kind.of(metrics, count, None, threshold) for count in digits]
+    kinds += [_Kind.of(metrics, None, epsilon, threshold) for epsilon in epsilons]
     curve = []
     for size in sizes:
         right = np.empty((n_trials, len(kinds)))
@@ -225,7 +264,7 @@ def reidentification_curve(
             target = int(generator.integers(scores.size))
             right[trial] = _trial(positive, scores, target, kinds, toss, generator)
         curve += [
-            _exposure(right[:, index], size, *kind, toss=toss) for index, kind in enumerate(kinds)
+            _exposure(right[:, index], size, kind, toss=toss) for index, kind in enumerate(kinds)
         ]
     return curve
 
@@ -243,11 +282,41 @@ def success_bound(epsilon: float) -> float:
     return 1.0 / (1.0 + math.exp(-as_epsilon(epsilon)))
 
 
+@dataclass(frozen=True)
+class _Kind:
+    """What is released, and how: rounded to some digits, or privately."""
+
+    metrics: tuple[str, ...]
+    digits: int | None
+    epsilon: float | None
+    threshold: float
+
+    @classmethod
+    def of(
+        cls,
+        metrics: Sequence[str],
+        digits: int | None,
+        epsilon: float | None,
+        threshold: float | None,
+    ) -> _Kind:
+        chosen = tuple(dict.fromkeys(as_choice(name, "metrics", METRICS) for name in metrics))
+        if not chosen:
+            raise InputError(f"metrics must name at least one of {', '.join(METRICS)}.")
+        if "confusion" in chosen and (epsilon is None or threshold is None):
+            raise InputError(
+                "metrics='confusion' needs epsilon= and threshold=: without noise, a confusion "
+                "matrix gives the class of the missing row away by counting."
+            )
+        if epsilon is not None:
+            digits, epsilon = None, as_epsilon(epsilon)
+        return cls(chosen, digits, epsilon, math.nan if threshold is None else threshold)
+
+
 def _trial(
     positive: Array,
     scores: Array,
     target: int,
-    kinds: list[Kind],
+    kinds: list[_Kind],
     toss: bool,
     generator: np.random.Generator,
 ) -> list[float]:
@@ -257,64 +326,100 @@ def _trial(
         positive, scores = positive.copy(), scores.copy()
         positive[target] = not positive[target]
         scores[target] = generator.choice(other)
-    known, label = np.delete(scores, target), np.delete(positive, target)
+    known = Known.of(np.delete(positive, target), np.delete(scores, target))
+    everything = Known.of(positive, scores)
     right = []
-    for digits, epsilon in kinds:
-        released = _release(positive, scores, digits, epsilon, generator)
-        guess = _guess(known[label], known[~label], released, digits)
+    for kind in kinds:
+        if kind.epsilon is None:
+            exact_values = {name: _value(everything, name) for name in kind.metrics}
+            guess = _closest(known, exact_values, kind.digits)
+        else:
+            guess = _likelier(known, _release(positive, scores, kind, generator))
         right.append(guess if positive[target] else 1.0 - guess)
     return right
 
 
+def _value(everything: Known, metric: str) -> float:
+    """A metric of all rows, by the adversary's own formulas: as if the last row had come last."""
+    ours, theirs = everything.ours, everything.theirs
+    place, rest = ours[:1], Known(everything.levels, ours[1:], theirs)
+    return float(_ROUNDED[metric](rest, place, True)[0])
+
+
 def _release(
-    positive: Array,
-    scores: Array,
-    digits: int | None,
-    epsilon: float | None,
-    generator: np.random.Generator,
-) -> float:
-    if epsilon is None:
-        exact = _auroc(scores[positive], scores[~positive])
-        return exact if digits is None else round(exact, digits)
+    positive: Array, scores: Array, kind: _Kind, generator: np.random.Generator
+) -> list[Release]:
+    epsilon = kind.epsilon or math.nan
+    budget = Budget(epsilon=epsilon)
+    share = rounded_down(exact(epsilon) / len(kind.metrics))
+    options: dict[str, Any] = {"epsilon": share, "budget": budget, "rng": generator}
+    releases: dict[str, Callable[[], Release]] = {
+        "auroc": lambda: auroc(positive, scores, **options),
+        "average_precision": lambda: average_precision(positive, scores, **options),
+        "confusion": lambda: confusion(positive, scores, threshold=kind.threshold, **options),
+    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecallWarning)
-        budget = Budget(epsilon=epsilon)
-        return private_auroc(positive, scores, epsilon=epsilon, budget=budget, rng=generator).value
+        return [releases[name]() for name in kind.metrics]
 
 
-def _guess(ours: Array, theirs: Array, released: float, digits: int | None) -> float:
+def _closest(known: Known, exact_values: dict[str, float], digits: int | None) -> float:
     """Probability with which the adversary says "positive": 1, 0, or 1/2 for a toss-up."""
-    levels, place = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
-    at_ours = np.bincount(place[: ours.size], minlength=levels.size)
-    at_theirs = np.bincount(place[ours.size :], minlength=levels.size)
-    # Places between the levels and beyond them, then places tied with a level. Wins count twice.
-    under = np.concatenate([[0], np.cumsum(at_theirs)])
-    over = ours.size - np.concatenate([[0], np.cumsum(at_ours)])
-    wins = int(at_ours @ (under[:-1] + under[1:]))
-    as_positive = wins + np.concatenate([2 * under, under[:-1] + under[1:]])
-    as_negative = wins + np.concatenate([2 * over, over[:-1] + over[1:]])
-    candidates = (
-        as_positive / (2 * (ours.size + 1) * theirs.size),
-        as_negative / (2 * ours.size * (theirs.size + 1)),
-    )
+    places = known.everywhere
     distances = []
-    for values in candidates:
-        compared = (
-            values if digits is None else np.array([round(v, digits) for v in values.tolist()])
-        )
-        distances.append(np.abs(compared - released))
+    for positive in (True, False):
+        furthest = np.zeros(places.size)
+        for name, value in exact_values.items():
+            candidates = _rounded(_ROUNDED[name](known, places, positive), digits)
+            released = value if digits is None else round(value, digits)
+            furthest = np.maximum(furthest, np.abs(candidates - released))
+        distances.append(furthest)
     closest = min(float(distance.min()) for distance in distances)
-    # Doubles that stand for the same rational may differ in their last bit.
-    votes = [np.count_nonzero(distance <= closest + 1e-15) for distance in distances]
+    # Doubles that stand for the same rational may differ in their last bits.
+    votes = [np.count_nonzero(distance <= closest + 1e-13) for distance in distances]
     return 0.5 if votes[0] == votes[1] else float(votes[0] > votes[1])
 
 
-def _auroc(ours: Array, theirs: Array) -> float:
-    ordered = np.sort(theirs)
-    twice = (
-        np.searchsorted(ordered, ours, "left").sum() + np.searchsorted(ordered, ours, "right").sum()
+def _rounded(values: FloatArray, digits: int | None) -> FloatArray:
+    return values if digits is None else np.array([round(v, digits) for v in values.tolist()])
+
+
+def _likelier(known: Known, releases: Iterable[Release]) -> float:
+    """The class under which all that was published is the likelier, averaged over its places."""
+    numbers = [_published(release) for release in releases]
+    ours, theirs = (
+        _mean_log_likelihood(known, places, positive, numbers)
+        for places, positive in ((known.ours, True), (known.theirs, False))
     )
-    return int(twice) / (2 * ours.size * theirs.size)
+    return 0.5 if abs(ours - theirs) <= _EQUAL else float(ours > theirs)
+
+
+def _published(release: Release) -> tuple[str, float, tuple[Noisy, ...]]:
+    """What a release is of, its threshold, and its noisy numbers."""
+    if isinstance(release, PrivateConfusion):
+        return "confusion", release.threshold, release.noisy
+    if release.metric.name not in STATISTICS or not release.noisy:
+        raise InputError(
+            "released must be private releases of the AUROC or the average precision by the "
+            "default mechanism, or confusion matrices: only those publish their noisy numbers."
+        )
+    return release.metric.name, math.nan, release.noisy
+
+
+def _mean_log_likelihood(
+    known: Known,
+    places: Array,
+    positive: bool,
+    numbers: list[tuple[str, float, tuple[Noisy, ...]]],
+) -> float:
+    """Of Laplace noise, but for a constant: the scale of the noise does not depend on the row."""
+    total = np.zeros(places.size)
+    for name, threshold, noisy in numbers:
+        candidates = STATISTICS[name](known, places, positive, threshold)
+        for number, statistic in zip(noisy, candidates, strict=True):
+            released = np.floor(statistic / number.grid) * number.grid
+            total -= np.abs(number.value - released) / number.scale
+    return float(np.logaddexp.reduce(total) - math.log(places.size))
 
 
 def _known(y_true: object, y_score: object) -> tuple[Array, Array]:
@@ -326,9 +431,7 @@ def _known(y_true: object, y_score: object) -> tuple[Array, Array]:
     return positive, scores
 
 
-def _exposure(
-    right: FloatArray, n_rows: int, digits: int | None, epsilon: float | None, *, toss: bool
-) -> Exposure:
+def _exposure(right: FloatArray, n_rows: int, kind: _Kind, *, toss: bool) -> Exposure:
     share = float(right.mean())
     # One success and one failure added, so that the error is never 0.
     smoothed = (right.sum() + 1.0) / (right.size + 2.0)
@@ -337,7 +440,8 @@ def _exposure(
         standard_error=float(math.sqrt(smoothed * (1.0 - smoothed) / right.size)),
         n_targets=right.size,
         n_rows=n_rows,
-        digits=digits,
-        epsilon=epsilon,
-        bound=success_bound(epsilon) if toss and epsilon is not None else 1.0,
+        metrics=kind.metrics,
+        digits=kind.digits,
+        epsilon=kind.epsilon,
+        bound=success_bound(kind.epsilon) if toss and kind.epsilon is not None else 1.0,
     )

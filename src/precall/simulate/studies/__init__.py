@@ -6,7 +6,7 @@ CSV with its settings, a figure and a page into a folder, and goes on where it w
 
 #: The studies, by the name of their module, in a few words.
 ABOUT = {
-    "attack": "what a released AUROC gives away about one row",
+    "attack": "what released numbers give away about one row",
     "band_theory": "the theorems behind the bands, put to the test",
     "bands": "how often each band holds the whole curve, and its width",
     "bias": "how far each estimator of the area is from the truth",
