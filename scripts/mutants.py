@@ -145,7 +145,7 @@ class Copy:
         )
         if status is None:
             return "out of time"
-        failed = re.findall(r"^(?:FAILED|ERROR) (\S+)", printed, flags=re.MULTILINE)
+        failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", printed, flags=re.MULTILINE)
         return (failed or ["collection"])[0] if status else None
 
     def judge(self, mutant: Mutant, tests: dict[str, Any], quick: bool) -> str | None:

@@ -60,6 +60,11 @@ def test_ball_and_studentised_shape():
     np.testing.assert_allclose(ball.width[inside], 2 * ball.diagnostics["radius"])
     student = pr_band(ranking, method="asymptotic", shape="studentised", rng=0)
     assert student.width[-1] < ball.width[-1]
+    # A multiple of the standard error, to which a tenth of its mean is added.
+    error = student.diagnostics["standard_error"]
+    half = student.diagnostics["radius"] * (error + 0.1 * error.mean())
+    np.testing.assert_allclose(student.low, np.maximum(student.y - half, 0.0), rtol=1e-12)
+    np.testing.assert_allclose(student.high, np.minimum(student.y + half, 1.0), rtol=1e-12)
 
 
 def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
