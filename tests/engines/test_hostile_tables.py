@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import os
 import warnings
 from decimal import Decimal
 from itertools import pairwise
@@ -147,3 +148,14 @@ def test_any_table_in_any_chunks(label, score, weight, pos_label, cuts):
 def test_tables_that_do_not_hold_the_columns(table):
     with pytest.raises(InputError):
         arrow.rank(table, label="y", score="s")
+
+
+def test_a_name_that_is_not_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    name = os.fsdecode(b"\xff.csv")
+    try:
+        (tmp_path / name).write_text("y,s\n1,2\n0,1\n")
+    except OSError:
+        pytest.skip("this file system has no such names")
+    with pytest.raises(InputError, match="cannot be read"):
+        arrow.rank(name, label="y", score="s")

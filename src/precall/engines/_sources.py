@@ -261,7 +261,7 @@ def _open_files(paths: list[str]) -> Any:
             parts = [ds.dataset(path, format=kind, partitioning="hive") for path in paths]
             return ds.dataset(parts)
         return ds.dataset(paths, format=kind, partitioning="hive")
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError) as error:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OSError, UnicodeError) as error:
         raise InputError(f"data cannot be read ({error}).") from error
 
 

@@ -116,7 +116,7 @@ def read_tables(source: str, wanted: Wanted, *, guess: bool = True) -> list[Any]
         if source == "-":
             return [_from_bytes(sys.stdin.buffer.read(), source, wanted, guess)]
         return [_from_path(path, wanted, guess) for path in paths(source)]
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(source, error) from error
 
 
