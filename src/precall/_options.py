@@ -88,6 +88,14 @@ def as_flag(value: object, name: str) -> bool:
     raise InputError(f"{name} must be True or False, got {value!r}.")
 
 
+def require_progress(progress: object) -> None:
+    """Raise unless this is None or can be called to say how far the work is."""
+    if progress is not None and not callable(progress):
+        raise InputError(
+            f"progress must be a function of (done, total), got {type(progress).__name__}."
+        )
+
+
 def as_generator(rng: object) -> np.random.Generator:
     """Turn None, a seed or a Generator into a Generator, once, at the boundary."""
     if isinstance(rng, np.random.Generator):

@@ -27,6 +27,7 @@ from ._options import as_generator as as_generator
 from ._options import as_number as as_number
 from ._options import as_prevalence as as_prevalence
 from ._options import as_range as as_range
+from ._options import require_progress as require_progress
 from .exceptions import InputError
 
 Array = npt.NDArray[Any]

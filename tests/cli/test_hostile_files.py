@@ -150,7 +150,7 @@ def test_hostile_names_of_files(run, folder, name):
         judged(run(*words("evaluate", name)), folder, before)
 
 
-@pytest.mark.parametrize("name", ["", ".", "..", "/dev/null", "nowhere/at/all.csv", "a" * 5000])
+@pytest.mark.parametrize("name", ["", ".", "/dev/null", "nowhere/at/all.csv", "a" * 5000])
 def test_names_of_no_file(run, folder, name):
     for command in COMMANDS:
         judged(run(*words(command, name)), folder, set())

@@ -272,6 +272,8 @@ def _columns(
     number_at = 4 if "score" in fields else 3
     first = 1
     for lines in _blocks(source, name):
+        if not all(isinstance(line, str) for line in lines):
+            raise InputError(f"{name} must have lines of text: decode bytes first.")
         rows = [line.split() for line in lines]
         if any(row and len(row) != len(fields) for row in rows):
             _reject_line(rows, first, fields, name)
@@ -300,10 +302,13 @@ def _blocks(source: object, name: str) -> Iterator[list[str]]:
             raise InputError(
                 f"{name} must be a file or lines of text; there is no file {str(path)!r}."
             )
-        with path.open(encoding="utf-8") as lines:
-            while block := list(islice(lines, _LINES_AT_ONCE)):
-                yield block
-    elif isinstance(source, Iterable):
+        try:
+            with path.open(encoding="utf-8") as lines:
+                while block := list(islice(lines, _LINES_AT_ONCE)):
+                    yield block
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{name} cannot be read as UTF-8 text ({error}).") from error
+    elif isinstance(source, Iterable) and getattr(source, "ndim", 1) == 1:
         lines_given = iter(source)
         while block := list(islice(lines_given, _LINES_AT_ONCE)):
             yield block

@@ -102,6 +102,7 @@ def cluster_interval(
     method = options[0] if method is None else _validation.as_choice(method, "method", options)
     prevalence = _validation.as_choice(prevalence, "prevalence", PREVALENCE)
     n_resamples = _validation.as_count(n_resamples, "n_resamples", minimum=2)
+    _validation.require_progress(progress)
     rows, scores = check_rows(y_true, sample_weight, clusters, pos_label, {"y_score": y_score})
     ranking = rank_rows(rows, scores["y_score"])
     functional = what.of(ranking)

@@ -225,6 +225,7 @@ def compare(
     distribution = _validation.as_choice(distribution, "distribution", DISTRIBUTIONS)
     prevalence = _validation.as_choice(prevalence, "prevalence", PREVALENCE)
     level = _validation.as_fraction(confidence_level, "confidence_level")
+    _validation.require_progress(progress)
     n_resamples = _validation.as_count(n_resamples, "n_resamples", minimum=2)
     names = list(_require_models(scores))
     labelled = {f"scores[{name!r}]": values for name, values in scores.items()}

@@ -111,6 +111,7 @@ def metric_interval(
     'guarded'
     """
     _validation.require_ranking(ranking)
+    _validation.require_progress(progress)
     what = Metric(
         name=metric,
         estimator=estimator,
