@@ -241,6 +241,8 @@ class TestContours:
             iso_f_contours([1.0])
         with pytest.raises(InputError, match="beta"):
             iso_f_contours(beta=0)
+        with pytest.raises(InputError, match="beta"):
+            iso_f_contours(beta=math.inf)
         assert json.dumps(iso_f_contours(n_points=2)[0].to_dict())
         assert repr(iso_f_contours()[0]) == "Contour(F1 = 0.2, 101 points)"
 
