@@ -3,6 +3,7 @@
 import json
 import math
 from fractions import Fraction
+from itertools import count, pairwise
 
 import numpy as np
 import pytest
@@ -74,6 +75,18 @@ class TestPieces:
         assert 1 <= tolerated <= 8
         assert binomial_tail(rank - 1 - tolerated, tolerated, precision) > 0.05
         assert tolerated == 1 or rank <= rows / 50
+
+    def test_testing_begins_within_a_fiftieth_of_the_rows(self):
+        """At the rank that lets 1 to 8 false positives pass, as many as that leaves room for."""
+        ranks = [
+            wrong + next(k for k in count(1) if binomial_tail(k, wrong, 0.8) <= 0.05)
+            for wrong in range(1, 9)
+        ]
+        assert first_rank(0.8, 0.05, 0.0) == ranks[0]
+        for before, rank in pairwise(ranks):
+            assert first_rank(0.8, 0.05, 50 * rank) == rank
+            assert first_rank(0.8, 0.05, 50 * rank - 1) == before
+        assert first_rank(0.8, 0.05, 1e9) == ranks[-1]
 
     def test_smallest_rank(self):
         for total in (5, 13, 14, 60):
