@@ -41,6 +41,7 @@ LABELS = [1, 0, 1, 0]
         (lambda: pr.compare(LABELS, {"a": LABELS, "b": LABELS}, progress=5), "progress must be"),
         (lambda: pr.read_trec([b"q Q0 d 1 1 x"], ["q 0 d 1"]), "run must have lines of text"),
         (lambda: pr.read_trec(np.array("q"), ["q 0 d 1"]), "run must be a file or lines"),
+        (lambda: pr.compare_groups(np.array(1), np.array(1)), "first must be an array of values"),
         (lambda: pr.iso_f_contours(None), "values must be an array"),
         (lambda: pr.smooth_pr_curve(RANKING, bandwidth=[1, 2, 3]), "one number per class"),
         (lambda: pr.smooth_pr_curve(RANKING, bandwidth=1e308), "bandwidth must be positive and"),

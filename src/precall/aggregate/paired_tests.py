@@ -196,7 +196,8 @@ def _paired_values(
         if isinstance(given, GroupValues):
             name = given.metric
         column = given.values if isinstance(given, GroupValues) else given
-        if isinstance(column, Iterable) and any(isinstance(member, Ranking) for member in column):
+        listed = column if isinstance(column, Iterable) and getattr(column, "ndim", 1) > 0 else ()
+        if any(isinstance(member, Ranking) for member in listed):
             raise InputError(
                 f"{side} must be a RankingSet, or one number per group, got rankings in a "
                 f"{type(column).__name__}: pass RankingSet.from_rankings({side})."
