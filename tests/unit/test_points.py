@@ -143,6 +143,14 @@ class TestConfusion:
         found = confusion(pr.rank(y, s >= 0.7), 1)
         assert (found.tp, found.fp, found.fn, found.tn) == (1, 1, 1, 2)
 
+    @pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "uint64"])
+    def test_the_ends_of_whole_numbers_are_thresholds_too(self, kind):
+        lowest, highest = (int(end) for end in (np.iinfo(kind).min, np.iinfo(kind).max))
+        ranking = pr.rank([1, 1, 1, 0], np.array([highest, 7, lowest, lowest], dtype=kind))
+        thresholds = (lowest - 1, lowest, lowest + 1, highest, highest + 1)
+        found = [confusion(ranking, threshold).tp for threshold in thresholds]
+        assert found == [3, 3, 2, 1, 0]
+
     @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int8])
     def test_whole_scores_are_compared_as_whole_numbers(self, dtype):
         top = int(np.iinfo(dtype).max)
