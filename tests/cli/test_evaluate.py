@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
@@ -274,3 +275,83 @@ def test_more_positives_than_fit_are_merged_and_the_area_is_bounded(run, tmp_pat
     page = tmp_path / "page.html"
     assert run("report", *request[1:], "--memory", 2, "-o", page).status == 0
     assert "merged into" in page.read_text(encoding="utf-8")
+
+
+def large_rows():
+    rng = np.random.default_rng(6)
+    size = 40_000
+    y = (rng.random(size) < 0.05).astype(int)
+    scores = np.round(rng.normal(size=size) + y, 5)
+    return pa.table({"id": np.arange(size), "y": y, "s": scores, "g": rng.choice(["x", "z"], size)})
+
+
+def write_text(table, path, delimiter=","):
+    options = pa_csv.WriteOptions(delimiter=delimiter)
+    with pa.output_stream(path, compression="detect") as stream:
+        pa_csv.write_csv(table, stream, options)
+
+
+LARGE_FILES = {
+    "large.csv": write_text,
+    "large.csv.gz": write_text,
+    "large.tsv": lambda table, path: write_text(table, path, "\t"),
+    "semicolons.csv": lambda table, path: write_text(table, path, ";"),
+    "large.feather": feather.write_feather,
+}
+
+
+@pytest.mark.parametrize("name", LARGE_FILES)
+def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkeypatch, name):
+    LARGE_FILES[name](large_rows(), tmp_path / name)
+    request = (
+        "evaluate",
+        tmp_path / name,
+        "--label",
+        "y",
+        "--score",
+        "s",
+        "--group",
+        "g",
+        "--json",
+    )
+    in_memory = run(*request).json()
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("read into memory")
+
+    monkeypatch.setattr("precall.cli.options.read_columns", refuse)
+    by_pieces = run(*request, "--memory", 3)
+    assert by_pieces.status == 0, by_pieces.err
+    found = by_pieces.json()
+    for results in (found, in_memory):
+        results["models"][0].pop("estimators")
+    assert found["models"] == in_memory["models"]
+    assert [g["n_pos"] for g in found["groups"]] == [g["n_pos"] for g in in_memory["groups"]]
+    assert list(folder.iterdir()) == []
+
+
+def test_large_text_whose_types_change_on_the_way(run, tmp_path, monkeypatch):
+    """Whole numbers at first, others later: the scores are read again, as doubles."""
+    monkeypatch.setattr("precall.engines._spool._BLOCK", 20_000)
+    table = large_rows()
+    scores = np.append(np.arange(2000), table["s"].to_numpy()[2000:]).astype(object)
+    lines = [f"{y},{s}" for y, s in zip(table["y"].to_pylist(), scores, strict=True)]
+    path = tmp_path / "late.csv"
+    path.write_text("\n".join(["y,s", *lines]) + "\n", encoding="utf-8")
+    request = ("evaluate", path, "--label", "y", "--score", "s", "--json")
+    measures = [
+        run(*request, "--memory", memory).json()["models"][0]["measures"] for memory in (3, 4096)
+    ]
+    assert measures[0] == measures[1]
+
+
+def test_large_text_names_the_file_in_its_errors(run, tmp_path):
+    write_text(large_rows(), tmp_path / "large.csv")
+    options = ("--label", "y", "--score", "no", "--memory", 1)
+    result = run("evaluate", tmp_path / "large.csv", *options)
+    assert result.status == 2
+    assert "large.csv" in result.err
+    assert "has no column 'no'" in result.err

@@ -303,3 +303,11 @@ def test_labels_and_errors():
         pr.compare(np.zeros(90), scores)
     with pytest.raises(InputError, match=r"scores\['b'\] must not be missing"):
         pr.compare(y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])})
+
+
+def test_a_plain_dictionary_has_plain_numbers():
+    y, scores = paired_data(25, 40)
+    [pair] = pr.compare(y, scores).to_dict()["pairs"]
+    assert {type(value) for name, value in pair.items() if name not in ("first", "second")} == {
+        float
+    }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +11,8 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from .._output import why_not_writable
-from ..engines.files import LARGE, Columns, Roles, is_large, positive_label, read_columns
+from ..engines.files import Columns, Roles, read_columns
+from ..engines.large import LARGE, in_pieces, is_large, positive_label
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
@@ -83,7 +85,7 @@ memory_option = click.option(
     default=LARGE // 2**20,
     show_default=True,
     metavar="MIB",
-    help="Parquet whose evaluation needs more is read piece by piece.",
+    help="A file whose evaluation needs more is read piece by piece.",
 )
 
 
@@ -115,10 +117,11 @@ def read(file: str, roles: Roles) -> Columns:
 
 
 def ranked(request: Request) -> dict[str, Ranking]:
-    """Rank every score of a file: in memory, or piece by piece if it is large Parquet."""
+    """Rank every score of a file: in memory, or piece by piece if it is large."""
     roles = request.roles
     if is_large(request.file, roles, memory=request.memory):
-        return _ranked_by_pieces(request)
+        with _in_pieces(request) as pieces:
+            return _ranked_by_pieces(pieces)
     columns = read(request.file, roles)
     return {
         name: rank(columns.positive, scores, sample_weight=columns.weight)
@@ -127,7 +130,7 @@ def ranked(request: Request) -> dict[str, Ranking]:
 
 
 def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
-    """Evaluate a file: in memory, or piece by piece if it is large Parquet."""
+    """Evaluate a file: in memory, or piece by piece if it is large."""
     roles = request.roles
     settings: dict[str, Any] = {
         "confidence_level": request.level,
@@ -140,9 +143,9 @@ def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
                 "--cluster needs all rows in memory, and this file is larger than --memory: raise "
                 "--memory or leave --cluster out."
             )
-        with quietly():
-            rankings = _ranked_by_pieces(request, most=_most_cells(request))
-            groups = None if roles.group is None else _ranked_by_pieces(request, roles.group)
+        with quietly(), _in_pieces(request) as pieces:
+            rankings = _ranked_by_pieces(pieces, most=_most_cells(request))
+            groups = None if roles.group is None else _ranked_by_pieces(pieces, roles.group)
         return evaluate_rankings(rankings, groups=groups, **settings)
     with spinner() as say:
         say("reading")
@@ -158,6 +161,16 @@ def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
             progress=say,
             **settings,
         )
+
+
+@contextmanager
+def _in_pieces(request: Request) -> Iterator[Request]:
+    """Yield the request on data that the engines can read twice."""
+    with ExitStack() as stack:
+        with spinner() as say:
+            say("reading")
+            file = stack.enter_context(in_pieces(request.file, request.roles))
+        yield request._replace(file=file)
 
 
 def _most_cells(request: Request) -> int:

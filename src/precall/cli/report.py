@@ -8,7 +8,8 @@ import click
 
 from .._text import visible
 from ..display.report import Origin, write_report
-from ..engines.files import LARGE, Roles
+from ..engines.files import Roles
+from ..engines.large import LARGE
 from ..example import example_path, load_example
 from ..exceptions import InputError
 from .examples import Command

@@ -227,10 +227,7 @@ def _from_csv(data: bytes, kind: str, source: str, wanted: Wanted, types: dict[s
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    first_line = data[:65536].split(b"\n", 1)[0]
-    delimiter = "\t" if kind == "tsv" else ","
-    if kind == "csv" and b";" in first_line and b"," not in first_line:
-        delimiter = ";"
+    delimiter = csv_delimiter(data[:65536], kind)
     # Quoted line breaks slow the parser down, so they are allowed for only where there are quotes.
     parse = csv.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in data)
     read = csv.ReadOptions(block_size=_block(data))
@@ -244,6 +241,14 @@ def _from_csv(data: bytes, kind: str, source: str, wanted: Wanted, types: dict[s
             include_columns=wanted.columns, column_types=types, strings_can_be_null=True
         ),
     )
+
+
+def csv_delimiter(head: bytes, kind: str) -> str:
+    """The delimiter of a text file, from its first line."""
+    first_line = head.split(b"\n", 1)[0]
+    if kind == "csv" and b";" in first_line and b"," not in first_line:
+        return ";"
+    return "\t" if kind == "tsv" else ","
 
 
 def check_columns(available: Sequence[str], source: str, wanted: Wanted) -> None:

@@ -1,8 +1,8 @@
 """Read the columns of a file by their role: CSV, TSV, Parquet, Feather, JSON lines, a pipe.
 
 What comes out is checked, so that a message can name the file and the column: the rest of the
-library only ever sees arrays. Parquet that is too large for memory is not read here but ranked
-by :func:`precall.engines.arrow.rank`; :func:`is_large` tells which.
+library only ever sees arrays. What is too large for memory is not read here but ranked by
+:func:`precall.engines.arrow.rank`; the module ``large`` tells which.
 """
 
 from __future__ import annotations
@@ -18,18 +18,12 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._arrow import is_nested, is_number, plain
-from .._optional import require
 from .._words import plural
 from ..exceptions import InputError
 from ._tables import (
-    check_columns,
-    file_format,
-    is_stream,
-    paths,
     read_table,
     source_name,
     told,
-    unreadable,
 )
 
 Array = npt.NDArray[Any]
@@ -37,11 +31,6 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-#: Parquet whose evaluation needs more than this many bytes is ranked piece by piece.
-LARGE = 2**32
-# Bytes that evaluating takes per row, per row and model, and per row and further column: measured
-# on 20 million rows.
-_BYTES_PER_ROW, _BYTES_PER_MODEL, _BYTES_PER_COLUMN = 50, 70, 30
 _MISSING = "(missing)"
 
 
@@ -236,46 +225,6 @@ def _empty_class(positive: Mask, roles: Roles) -> list[str]:
     ]
 
 
-def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
-    """Return whether evaluating these columns of a Parquet file would need more than `memory`."""
-    if str(source) == "-":
-        return False
-    found = paths(str(source))
-    if any(is_stream(path) or file_format(path) != "parquet" for path in found):
-        return False
-    require("pyarrow", "reading files", "arrow")
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
-    try:
-        rows = ds.dataset(found, format="parquet").count_rows()
-    except (pa.ArrowInvalid, OSError) as error:
-        raise unreadable(source, error) from error
-    models = len(roles.scores)
-    size = _BYTES_PER_ROW + _BYTES_PER_MODEL * models
-    return int(rows) * (size + _BYTES_PER_COLUMN * (len(roles.columns) - 1 - models)) > memory
-
-
-def positive_label(source: str | Path, roles: Roles) -> Any:
-    """Return the positive label in the type of the label column of Parquet files."""
-    import pyarrow.dataset as ds
-    import pyarrow.types as kind
-
-    schema = ds.dataset(paths(str(source)), format="parquet").schema
-    check_columns(schema.names, str(source), roles)
-    found = schema.field(roles.label).type
-    if kind.is_dictionary(found):
-        found = found.value_type
-    if kind.is_string(found) or kind.is_large_string(found):
-        if roles.pos_label is None:
-            raise InputError(
-                f"label column {told(roles.label)} holds words: say which one is positive with "
-                "--pos-label."
-            )
-        return str(roles.pos_label)
-    return _numeric_label(roles.pos_label, f"label column {told(roles.label)}")
-
-
 def column_of(table: Any, name: str) -> Any:
     """A column in one piece, of plain values."""
     column = table.column(name)
@@ -354,10 +303,11 @@ def _positive(column: Any, roles: Roles) -> Mask:
     if not is_number(column):
         raise InputError(f"{name} holds {_content(column)}, which are no labels.")
     labels = column.to_numpy(zero_copy_only=False)
-    return _validation.as_positive_mask(labels, _numeric_label(roles.pos_label, name), name)
+    return _validation.as_positive_mask(labels, numeric_label(roles.pos_label, name), name)
 
 
-def _numeric_label(pos_label: Any, name: str) -> Any:
+def numeric_label(pos_label: Any, name: str) -> Any:
+    """Return the positive label of a column of numbers."""
     if pos_label is None:
         return 1
     if not isinstance(pos_label, str):

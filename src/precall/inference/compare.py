@@ -258,7 +258,9 @@ def compare(
         scales = own[:, np.newaxis] + own
         degrees = max(models.sizes[0] - 1.0, 1.0) if distribution == "t" else None
         tests = [
-            student_test(apart[i, j], variances[i, j], scales[i, j], level, degrees)
+            student_test(
+                float(apart[i, j]), float(variances[i, j]), float(scales[i, j]), level, degrees
+            )
             for i, j in pairs
         ]
         best = probability_best(apart, variances, scales)
