@@ -1,7 +1,6 @@
 """Every bound on what one row can do, against every data set of up to nine rows, ties included."""
 
 from fractions import Fraction
-from functools import cache
 from itertools import product
 from math import fsum
 
@@ -11,7 +10,6 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError
 from precall.privacy import sensitivity
-from precall.privacy.matrix import gap_sensitivity
 from precall.privacy.rescaled import centred_auroc, lost_precision
 
 # Enumerations contain the worst rankings too.
@@ -209,34 +207,6 @@ def test_statistics_of_a_ranking_are_those_of_the_enumeration():
         assert centred_auroc(ranking) == pytest.approx(
             area(positives, negatives)[0] - 0.5, abs=1e-12
         )
-
-
-def test_false_positives_of_a_ranking_have_that_smooth_sensitivity(groups):
-    """Every table, every place of the threshold: the bound holds, and it is smooth."""
-    n_rows, positives, negatives = groups
-    here = positives > 0
-    # A negative belongs to the gap that the next positive score at or under it ends.
-    gap = here.cumsum(-1) - here
-    packed = np.zeros(here.shape[:2], dtype=np.int64)
-    for level in range(here.shape[-1]):
-        packed += negatives[..., level] << (4 * gap[..., level])
-    n_gaps = here.sum(-1) + 1
-    for top in range(here.shape[-1] + 1):
-        called = here[..., :top].sum(-1)
-        count = np.where(gap < called[..., None], negatives, 0).sum(-1)
-        cases, which = np.unique(packed << 8 | n_gaps << 4 | called, return_inverse=True)
-        for beta in (0.2, 1.0):
-            bound = np.array([_gap_sensitivity(int(case), n_rows, beta) for case in cases])[which]
-            bound = bound.reshape(count.shape)
-            assert (reach(count) <= bound + 1e-12).all()
-            assert (bound.max(1) <= bound.min(1) * np.exp(beta) * (1 + 1e-12)).all()
-
-
-@cache
-def _gap_sensitivity(case, n_rows, beta):
-    called, n_gaps = case & 15, case >> 4 & 15
-    gaps = np.array([case >> 8 + 4 * index & 15 for index in range(n_gaps)])
-    return gap_sensitivity(gaps, called=called, n_rows=n_rows, beta=beta)
 
 
 def test_tight_bound_equals_its_exact_values():
