@@ -355,8 +355,10 @@ def _positive_text(column: Any, roles: Roles) -> Mask:
 
 def _coded(column: Any) -> Coded:
     """Names in ascending order; numbers in theirs, missing ones last."""
+    import pyarrow as pa
+
     there = ~np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
-    encoded = column.filter(there).dictionary_encode()
+    encoded = column.filter(pa.array(there)).dictionary_encode()
     values = encoded.dictionary.to_pylist()
     order = sorted(range(len(values)), key=lambda i: _sort_key(values[i]))
     position = np.empty(len(values), dtype=np.int64)

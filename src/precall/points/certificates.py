@@ -105,6 +105,8 @@ def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, 
     failures = np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
     low = betaincinv(np.where(successes > 0, successes, 1.0), failures + 1.0, delta)
     high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
+    # Older SciPy finds no number for some counts beyond 1e10: then nothing is known.
+    low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
     return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
 
 
@@ -122,7 +124,7 @@ def uniform_share(above: Any, total: float, delta: float) -> FloatArray:
 
     above = np.asarray(above, dtype=np.float64)
     ranks = _fixed_ranks(total)
-    bounds = betaincinv(ranks, total - ranks + 1.0, 0.5 * delta / ranks.size)
+    bounds = np.nan_to_num(betaincinv(ranks, total - ranks + 1.0, 0.5 * delta / ranks.size))
     reached = np.searchsorted(ranks, above, side="right")
     exact = np.concatenate([[0.0], np.maximum.accumulate(bounds)])[reached]
     margin = math.sqrt(math.log(2.0 / delta) / (2.0 * total))
