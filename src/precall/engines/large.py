@@ -40,7 +40,7 @@ def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
             text, rows = sum(size for size, _ in sizes), sum(count for _, count in sizes)
         else:
             rows = ds.dataset(found, format=kind).count_rows()
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(source, error) from error
     models = len(roles.scores)
     size = _BYTES_PER_ROW + _BYTES_PER_MODEL * models
