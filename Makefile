@@ -1,10 +1,11 @@
 # Sets up its own virtual environment and runs the project in it. `make help` lists what there is.
-# Override on the command line: PYTHON (3.11 or newer), WORKERS (test processes), ARGS (to pytest
-# or to the benchmarks).
+# Override on the command line: PYTHON (3.11 or newer), WORKERS (test processes), ARGS (to pytest,
+# to the benchmarks or to a study), NAME (of a study) and RESULTS (the folder it writes into).
 
 PYTHON ?= python3
 WORKERS ?= 2
 ARGS ?=
+RESULTS ?= results
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -18,7 +19,7 @@ BENCH_STAMP := $(VENV)/.installed-bench
 MINIMUM := .venv-minimum
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test numerics mutants minimum package lint format bench docs clean distclean
+.PHONY: help demo test numerics mutants minimum package lint format bench study docs clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -55,12 +56,15 @@ format: $(DEV_STAMP) ## let ruff rewrite what it can
 bench: $(BENCH_STAMP) ## time this library against its peers (ARGS="--page docs/benchmarks.md")
 	$(BIN)/python -m benchmarks $(ARGS)
 
+study: $(DEV_STAMP) ## run a simulation study into RESULTS (NAME=bias ARGS=--quick)
+	$(BIN)/python -m studies $(if $(NAME),$(NAME) -o $(RESULTS) $(ARGS),--help)
+
 docs: $(DOCS_STAMP) ## build the documentation into docs/_build/html
 	$(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
 
 clean: ## remove what was built and cached, keep .venv
 	rm -rf build dist docs/_build .mutants .pytest_cache .mypy_cache .ruff_cache .hypothesis
-	find src tests benchmarks scripts docs -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests benchmarks studies scripts docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
 	rm -rf $(VENV) $(MINIMUM)

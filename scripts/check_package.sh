@@ -13,6 +13,13 @@ smoke=$PWD/scripts/smoke.py
 echo "Building"
 "$python" -m build --outdir "$work/dist" . >"$work/build.log" 2>&1 || { cat "$work/build.log" >&2; exit 1; }
 
+# Studies run from the repository: the source distribution has them, the wheel has not.
+"$python" -m tarfile -l "$work"/dist/*.tar.gz >"$work/source.txt"
+"$python" -m zipfile -l "$work"/dist/*.whl >"$work/wheel.txt"
+grep -q '/studies/__main__.py' "$work/source.txt"
+grep -q 'precall/ranking.py' "$work/wheel.txt"
+if grep -q 'studies/' "$work/wheel.txt"; then echo "The wheel has studies in it" >&2; exit 1; fi
+
 install() { # install NAME REQUIREMENT: an environment called NAME with just that
 	"$python" -m venv "$work/$1"
 	"$work/$1/bin/python" -m pip --disable-pip-version-check install --quiet "$2"

@@ -9,14 +9,13 @@ import pytest
 
 import precall as pr
 from precall._version import __version__
-from precall.cli.study import studies
 from precall.evaluation import wording
 from precall.inference.compare import compare
 from precall.points.operating import operating_point
 
 from .conftest import write_csv
 
-COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check", "study")
+COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -154,14 +153,6 @@ def test_a_private_curve_says_the_same_whether_or_not_scores_lie_outside(run, tm
         assert result.err == ""
         said.append(result.out[result.out.index("Epsilon 5") :])
     assert said[0] == said[1]
-
-
-def test_study_runs_into_a_folder(run, tmp_path):
-    assert "region" in studies()
-    result = run("study", "region", "--quick", "-o", tmp_path / "results")
-    assert result.status == 0, result.err
-    assert (tmp_path / "results" / "region.csv").stat().st_size > 0
-    assert result.err == ""
 
 
 def test_report_with_nothing_is_about_the_example(run, tmp_path, monkeypatch):

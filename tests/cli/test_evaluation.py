@@ -2,7 +2,6 @@
 
 import math
 from importlib import resources
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ from precall.evaluation import coverage, evaluate, evaluate_rankings, wording
 from precall.exceptions import InputError
 from precall.inference.clusters import cluster_interval
 from precall.inference.intervals import aucpr_interval
+from scripts import make_coverage
 
 
 def told(evaluation, level=None) -> str:
@@ -248,9 +248,9 @@ def test_printed_limits_are_within_half_a_digit_and_differ(low, high):
 
 
 def test_the_summary_of_coverage_is_that_of_the_studies():
-    """Made again by: python -m precall.evaluation.coverage docs/studies."""
+    """Made again by: python -m scripts.make_coverage."""
     text = (resources.files("precall.evaluation") / "coverage.csv").read_text(encoding="utf-8")
-    assert coverage.summarise(Path(__file__).parents[2] / "docs" / "studies") == text
+    assert make_coverage.summarise() == text
 
 
 def test_coverage_is_told_only_where_something_like_it_was_simulated():

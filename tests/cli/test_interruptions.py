@@ -94,17 +94,6 @@ def test_the_cursor_is_shown_again_after_a_signal(number, status, word, tmp_path
     assert word.encode() in after
 
 
-def test_an_interrupted_study_says_where_it_goes_on(run, tmp_path, monkeypatch):
-    def interrupted(output, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("precall.simulate.studies.region.run", interrupted)
-    result = run("study", "region", "-o", tmp_path / "results")
-    assert (result.status, result.out) == (130, "")
-    told = f"What was finished is in {tmp_path / 'results'}; the same command goes on there."
-    assert result.err.strip() == f"precall: interrupted. {told}"
-
-
 def test_an_interrupt_while_libraries_are_loaded(monkeypatch, capsys):
     class Interrupting:
         def find_spec(self, name, path=None, target=None):

@@ -16,7 +16,7 @@ from precall.inference.bands import (
     roc_band,
 )
 from precall.simulate import Bibeta, Binormal, Levels, OffsetUniform, Pair, StudentT
-from precall.simulate.studies.bands import draw_ranking
+from studies.bands import draw_ranking
 
 CHANCE = 1e-3
 

@@ -6,7 +6,7 @@ from scipy.stats import binom
 
 import precall as pr
 from precall.simulate import Bibeta, Binormal, rank_batch
-from precall.simulate.studies.intervals import (
+from studies.intervals import (
     draw_cells,
     formula_limits,
     scenario_of,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from precall.simulate.studies import (
+from studies import (
     attack,
     band_theory,
     bands,
@@ -22,8 +22,8 @@ from precall.simulate.studies import (
     privacy,
     region,
 )
-from precall.simulate.studies._band_rows import slope
-from precall.simulate.studies._results import read_rows
+from studies._band_rows import slope
+from studies._results import read_rows
 
 TABLES = Path(__file__).parents[2] / "docs" / "studies"
 ERROR_RATE = 1e-3

@@ -12,8 +12,8 @@ from scipy import stats
 
 import precall as pr
 from precall.simulate import Binormal
-from precall.simulate.studies import ABOUT, _band_laws, band_theory
-from precall.simulate.studies._band_laws import (
+from studies import ABOUT, _band_laws, band_theory
+from studies._band_laws import (
     RowLaw,
     distance,
     distance_bounds,
@@ -23,9 +23,9 @@ from precall.simulate.studies._band_laws import (
     sample_steps,
     threshold_rates,
 )
-from precall.simulate.studies._band_rows import slope
-from precall.simulate.studies._band_weights import expected_weights, log_weights, weight_cell
-from precall.simulate.studies._results import Results, read_rows
+from studies._band_rows import slope
+from studies._band_weights import expected_weights, log_weights, weight_cell
+from studies._results import Results, read_rows
 
 PLAN = dict.fromkeys(band_theory.FULL, 4) | {
     "weight_replicates": 50,

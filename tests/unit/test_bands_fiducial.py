@@ -9,7 +9,7 @@ from precall.inference.bands.envelope import rank_envelope
 from precall.inference.bands.fiducial import draw_prevalence, draw_rates, prevalence_rows
 from precall.inference.bands.paths import positives_path
 from precall.simulate import Binormal, OffsetUniform
-from precall.simulate.studies.bands import draw_ranking
+from studies.bands import draw_ranking
 from tests import naive_bands
 
 

@@ -7,9 +7,9 @@ import pytest
 
 import precall as pr
 from precall.simulate import Binormal, Empirical, Levels, OutlyingNegatives
-from precall.simulate.studies import bands
-from precall.simulate.studies._bands_page import width_ratios
-from precall.simulate.studies._results import read_rows
+from studies import bands
+from studies._bands_page import width_ratios
+from studies._results import read_rows
 
 
 @pytest.mark.parametrize(

@@ -49,6 +49,16 @@ def test_every_lower_bound_can_be_tested():
         )
 
 
+def test_the_studies_are_in_the_source_distribution_and_not_in_the_wheel():
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    assert build["build"]["targets"]["wheel"]["packages"] == ["src/precall"]
+    assert {"/benchmarks", "/studies"} <= set(build["build"]["targets"]["sdist"]["include"])
+    assert (ROOT / "studies" / "__main__.py").is_file()
+    for path in (ROOT / "src").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"^\s*(from|import) studies\b", text, re.MULTILINE), path
+
+
 def tracked_files():
     """Every file of the project, without what is built, cached or installed."""
     passed_over = re.compile(

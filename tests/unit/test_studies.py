@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import subprocess
 import sys
 import warnings
@@ -13,12 +14,13 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall import cli
+from precall import _optional
 from precall.exceptions import InputError, PrecallWarning
 from precall.privacy import sensitivity
 from precall.privacy.attack import reidentification_curve
 from precall.simulate import Bibeta, Binormal, rank_batch
-from precall.simulate.studies import (
+from studies import (
+    ABOUT,
     attack,
     bands,
     bias,
@@ -28,9 +30,12 @@ from precall.simulate.studies import (
     privacy,
     region,
 )
-from precall.simulate.studies._cells import compute
-from precall.simulate.studies._results import Results, markdown_table, read_rows
-from precall.simulate.studies._scores import read_scores
+from studies.__main__ import main
+from studies._cells import compute
+from studies._results import Results, markdown_table, read_rows
+from studies._scores import read_scores
+
+ROOT = Path(__file__).parents[2]
 
 # What is changed to make a slice thin; only what the study reads in its own process, because the
 # processes of more than one worker import their modules anew.
@@ -208,10 +213,53 @@ def test_damaged_settings_begin_the_study_anew(tmp_path):
     assert Results(tmp_path, "study", {"seed": 1}).settings == {"seed": 1}
 
 
+def test_the_command_runs_a_study_into_a_folder(tmp_path, capsys):
+    assert main(["region", "--quick", "-o", str(tmp_path / "results")]) == 0
+    assert read_rows(tmp_path / "results" / "region.csv")
+    assert capsys.readouterr().err == ""
+
+
+def test_help_lists_every_study_and_an_example_that_runs(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    assert all(f"\n  {name} " in shown for name in ABOUT)
+    assert "python -m studies bias --quick -o results" in shown.split("Examples:\n")[1]
+
+
+def test_an_unknown_study_is_refused_in_one_line(tmp_path, capsys):
+    assert main(["nonsense", "-o", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr()
+    [line] = shown.err.splitlines()
+    assert "there is no study 'nonsense'; there are attack, " in line
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_without_matplotlib_names_the_extra(tmp_path, monkeypatch, capsys):
+    found = _optional.find_spec
+    monkeypatch.setattr(
+        _optional, "find_spec", lambda name: None if name == "matplotlib" else found(name)
+    )
+    assert main(["bias", "--quick", "-o", str(tmp_path / "out")]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert "needs matplotlib" in line
+    assert '".[plot]"' in line
+
+
+def test_an_interrupted_study_says_where_it_goes_on(tmp_path, monkeypatch, capsys):
+    def interrupted(output, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(region, "run", interrupted)
+    assert main(["region", "-o", str(tmp_path / "results")]) == 130
+    shown = capsys.readouterr()
+    where = f"What was finished is in {tmp_path / 'results'}; the same command goes on there."
+    assert (shown.out, shown.err.strip()) == ("", f"precall: interrupted. {where}")
+
+
 # A disk with room for so many bytes in a file, as far as the process can tell.
 FULL_DISK = """
 import resource, signal, sys
-from precall.cli import main
+from studies.__main__ import main
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), resource.RLIM_INFINITY))
 sys.exit(main(sys.argv[2:]))
@@ -223,9 +271,10 @@ def test_a_study_on_a_full_disk_keeps_whole_cells_and_goes_on_later(room, whole,
     expected = whole(region).bytes(".csv")
     assert 400 < len(expected) < 1000  # no settings, no table, half of it, and no figure
     folder = tmp_path / "results"
-    words = ["study", "region", "--quick", "--workers", "1", "-o", str(folder)]
+    words = ["region", "--quick", "--workers", "1", "-o", str(folder)]
     result = subprocess.run(
         [sys.executable, "-c", FULL_DISK, str(room), *words],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         timeout=300,
@@ -239,13 +288,13 @@ def test_a_study_on_a_full_disk_keeps_whole_cells_and_goes_on_later(room, whole,
         begun = (folder / "region.csv").read_bytes()
         assert begun.endswith(b"\n")
         assert expected.startswith(begun)
-    assert cli.main(words) == 0
+    assert main(words) == 0
     assert (folder / "region.csv").read_bytes() == expected
 
 
 WAITING = """
 import signal
-from precall.simulate.studies._cells import compute
+from studies._cells import compute
 
 def cell(number):
     if number:
@@ -263,7 +312,11 @@ def test_processes_end_when_the_caller_stops(tmp_path):
     script = tmp_path / "waiting.py"
     script.write_text(WAITING)
     result = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=120
+        [sys.executable, str(script)],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert (result.returncode, result.stdout) == (0, "[{'cell': 0}]\n")
 

@@ -24,7 +24,7 @@ from .signals import (
 )
 from .terminal import one_line, tell
 
-_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check", "study")
+_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check")
 
 
 class _Commands(Group):
@@ -36,6 +36,11 @@ class _Commands(Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Find a command by its name."""
+        if cmd_name == "study":
+            raise click.UsageError(
+                "the studies are not installed; they run from the repository: "
+                "python -m studies NAME -o DIR."
+            )
         if cmd_name not in _COMMANDS:
             return None
         command: click.Command = import_module(f".{cmd_name}", __package__).command
@@ -58,7 +63,12 @@ def app() -> None:
 
 
 def run(arguments: Sequence[str] | None) -> int:
-    """Run the command line; every error that a user can fix becomes one line."""
+    """Run the command line of this library."""
+    return run_command(app, arguments, "precall")
+
+
+def run_command(command: click.Command, arguments: Sequence[str] | None, program: str) -> int:
+    """Run a command and return its exit status; every error that a user can fix is one line."""
     open_closed_streams()
     streams = (sys.stdout, sys.stderr)
     for stream in streams:
@@ -66,9 +76,9 @@ def run(arguments: Sequence[str] | None) -> int:
             stream.reconfigure(errors="replace")
     try:
         with termination_raised(), _warnings_in_one_line():
-            result = app.main(
+            result = command.main(
                 args=None if arguments is None else list(arguments),
-                prog_name="precall",
+                prog_name=program,
                 standalone_mode=False,
             )
             sys.stdout.flush()

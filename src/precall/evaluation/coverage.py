@@ -1,8 +1,8 @@
 """How often the intervals and bands held the truth in this library's own simulations.
 
 ``coverage.csv`` beside this file is a summary of the full studies in the documentation: for each
-size, the lowest and the highest coverage over all score models. It is made by
-``python -m precall.evaluation.coverage docs/studies``.
+size, the lowest and the highest coverage over all score models. ``python -m scripts.make_coverage``
+writes it.
 """
 
 from __future__ import annotations
@@ -10,15 +10,11 @@ from __future__ import annotations
 import csv
 import io
 import math
-import sys
-from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
 #: The level that the studies were made at.
 LEVEL = 0.95
-_FIELDS = ("kind", "method", "n_pos", "prevalence", "models", "lowest", "highest")
 # A simulated size is near enough within these factors.
 _NEAR_POSITIVES, _NEAR_PREVALENCE = 3.0, 4.0
 
@@ -90,55 +86,3 @@ def read() -> list[Coverage]:
         )
         for row in csv.DictReader(io.StringIO(text))
     ]
-
-
-def summarise(studies: Path) -> str:
-    """Summarise the studies in a folder as the text of ``coverage.csv``."""
-    found: dict[tuple[str, str, float, float], dict[str, list[float]]] = {}
-    for kind, method, n_pos, prevalence, model, coverage in _rows(studies):
-        cell = found.setdefault((kind, method, n_pos, prevalence), {})
-        cell.setdefault(model, []).append(coverage)
-    output = io.StringIO()
-    writer = csv.writer(output, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    for key, cell in sorted(found.items()):
-        values = [value for several in cell.values() for value in several]
-        writer.writerow(
-            [*key[:2], f"{key[2]:g}", f"{key[3]:g}", len(cell), min(values), max(values)]
-        )
-    return output.getvalue()
-
-
-def _rows(studies: Path) -> Iterable[tuple[str, str, float, float, str, float]]:
-    """Kind, method, positives, prevalence, score model and coverage of each simulated cell."""
-    for row in _table(studies / "bands.csv"):
-        prevalence = float(row["prevalence"])
-        n_pos = float(row["rows"]) * prevalence
-        yield "band", row["method"], n_pos, prevalence, row["model"], float(row["coverage"])
-    for row in _table(studies / "intervals.csv"):
-        if (row["part"], row["metric"], row["estimator"]) == (
-            "formula",
-            "aucpr",
-            "average_precision",
-        ):
-            yield (
-                "interval",
-                row["method"],
-                float(row["n_pos"]),
-                float(row["prevalence"]),
-                row["model"],
-                float(row["coverage"]),
-            )
-
-
-def _table(path: Path) -> list[dict[str, str]]:
-    if not path.exists():
-        return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-if __name__ == "__main__":
-    Path(__file__).with_name("coverage.csv").write_text(
-        summarise(Path(sys.argv[1])), encoding="utf-8", newline="\n"
-    )

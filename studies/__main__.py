@@ -1,25 +1,25 @@
-"""``precall study``."""
+"""Run a study: ``python -m studies NAME -o DIR``, from the top of the repository."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from importlib import import_module
 
 import click
 
-from .._counting import available_cores
-from .._optional import require
-from .._text import visible
-from ..exceptions import InputError
-from .examples import Command
-from .signals import Terminated
-from .terminal import progress_bar
+from precall._counting import available_cores
+from precall._optional import require
+from precall._text import visible
+from precall.cli.app import run_command
+from precall.cli.examples import Command
+from precall.cli.signals import Terminated
+from precall.cli.terminal import progress_bar
+from precall.exceptions import InputError
 
+from . import ABOUT
 
-def studies() -> dict[str, str]:
-    """Names of the studies that there are, with a few words about each."""
-    from ..simulate.studies import ABOUT
-
-    return ABOUT
+PROGRAM = "python -m studies"
 
 
 class _Study(Command):
@@ -28,17 +28,15 @@ class _Study(Command):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the studies above the options."""
         with formatter.section("Studies"):
-            formatter.write_dl(list(studies().items()))
+            formatter.write_dl(list(ABOUT.items()))
         super().format_options(ctx, formatter)
 
 
 @click.command(
-    "study",
     cls=_Study,
-    examples=(
-        "precall study bias --quick -o results",
-        "precall study intervals -o results",
-    ),
+    examples=(f"{PROGRAM} bias --quick -o results", f"{PROGRAM} intervals -o results"),
+    context_settings={"help_option_names": ["-h", "--help"]},
+    no_args_is_help=True,
 )
 @click.argument("name", metavar="NAME")
 @click.option("--quick", is_flag=True, help="A small version, to see that it runs.")
@@ -50,11 +48,10 @@ def command(name: str, quick: bool, seed: int | None, workers: int | None, outpu
 
     NAME is one of the studies below. A run that was interrupted goes on where it stopped.
     """
-    known = studies()
-    if name not in known:
-        raise InputError(f"there is no study {name!r}; there are {', '.join(known)}.")
+    if name not in ABOUT:
+        raise InputError(f"there is no study {name!r}; there are {', '.join(ABOUT)}.")
     require("matplotlib", "drawing the figure of a study", "plot")
-    run = import_module(f"precall.simulate.studies.{name}").run
+    run = import_module(f"studies.{name}").run
     chosen = {} if seed is None else {"seed": seed}
     workers = workers or available_cores()
     try:
@@ -64,3 +61,12 @@ def command(name: str, quick: bool, seed: int | None, workers: int | None, outpu
         error.add_note(f"What was finished is in {output}; the same command goes on there.")
         raise
     click.echo(f"The results are in {visible(output)}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status, with the errors of ``precall``: one line."""
+    return run_command(command, arguments, PROGRAM)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..._output import whole_file
-from ...exceptions import PrecallWarning
+from precall._output import whole_file
+from precall.exceptions import PrecallWarning
 
 Row = dict[str, Any]
 
