@@ -1,6 +1,7 @@
 """How good a binary scorer is, how sure you can be, and what the number would be elsewhere."""
 
 from ._estimators import ESTIMATORS
+from ._interval import Interval
 from ._version import __version__
 from .aggregate import (
     RankingSet,
@@ -58,7 +59,6 @@ from .inference.intervals import (
 )
 from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
 from .ranking import Ranking, rank
-from .results import Interval
 
 __all__ = [
     "BANDS",

@@ -13,12 +13,12 @@ from . import _validation
 from ._direction import concordance
 from ._estimators import ESTIMATORS, KERNELS, make_steps, mean_precision, ratio
 from ._extremes import worst_and_perfect
+from ._interval import Interval
 from ._layout import Cells
 from ._numerics import log1p_excess, log1p_over, precision_sum, segment_area
 from ._rounding import area_error, outward
 from .exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
 from .ranking import Ranking
-from .results import Interval
 
 FloatArray = npt.NDArray[np.float64]
 

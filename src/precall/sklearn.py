@@ -12,11 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _validation
+from ._interval import Interval
 from ._optional import missing
 from .areas import aucnpr, aucpr
 from .exceptions import InputError
 from .ranking import Ranking, rank
-from .results import Interval
 
 try:
     from sklearn.metrics import make_scorer

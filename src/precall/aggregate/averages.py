@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._interval import Interval
 from .._notebook import Rich
 from .._rounding import settled
 from ..exceptions import InputError, UndefinedMetricError
-from ..results import Interval
 from .jackknife import jackknife_error, leave_one_group_out
 from .metrics import METRICS, GroupOptions, all_positives, concordant_pairs, per_group
 from .pooling import Comparability, comparability

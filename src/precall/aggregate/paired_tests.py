@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._interval import Interval
 from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
 from ..ranking import Ranking
-from ..results import Interval
 from .averages import t_quantile
 from .metrics import GroupValues, per_group
 from .ranking_set import RankingSet

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..results import Interval
+from .._interval import Interval
 from .pooling import Comparability
 
 Array = npt.NDArray[Any]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from .._estimators import ESTIMATORS
+from .._interval import Interval
 from .._rounding import TOLERANCE
 from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
 from ..evaluation.certificates import choice
-from ..results import Interval
 
 _MOST_PAIRS = 10
 _EXPLANATIONS = {

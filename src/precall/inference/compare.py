@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._interval import Interval
 from .._notebook import Rich
 from .._rounding import TOLERANCE, falling, settled
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Ranking
-from ..results import Interval
 from .clusters import draw_cells
 from .functionals import Functional, Metric
 from .influence import gradient, has_gradient, prevalence_slope

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import _validation
-from ..results import Interval
+from .._interval import Interval
 from .evidence import Evidence
 from .functionals import Metric
 

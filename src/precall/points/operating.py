@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._estimators import ratio
+from .._interval import Interval
 from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
-from ..results import Interval
 from .certificates import (
     binomial_tail,
     passing_run,

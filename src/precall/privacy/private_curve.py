@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._interval import Interval
 from .._validation import as_choice, as_count, as_fraction, as_generator
 from ..areas import aucpr
 from ..exceptions import InputError
 from ..inference.bands.band import Band
 from ..ranking import Ranking
-from ..results import Interval
 from . import reconstruction
 from .mechanisms import SeededNoise
 from .values import mark

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from .._interval import Interval
 from .._notebook import Rich
 from .._validation import as_fraction
 from ..exceptions import InputError
-from ..results import Interval
 from .mechanisms import Noisy
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from precall._interval import Interval
 from precall._validation import as_count, as_fraction, require_ranking
 from precall.ranking import Ranking
-from precall.results import Interval
 
 from .methods import pointwise_limits
 from .request import make_request, observed_curve

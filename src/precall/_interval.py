@@ -1,4 +1,4 @@
-"""Result objects shared by several rooms."""
+"""The interval that many rooms give: a number with its lower and upper limit."""
 
 from __future__ import annotations
 
