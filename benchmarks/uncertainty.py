@@ -51,7 +51,7 @@ def bootstrap(quick: bool) -> Iterator[Race]:
             title=f"{rows:,} rows",
             jobs=jobs,
             repeats=1,
-            check=_same_law,
+            check=_same_distribution,
             skipped=skipped,
         )
 
@@ -173,7 +173,7 @@ def _same_limits(returned: dict[str, object]) -> str | None:
     return None
 
 
-def _same_law(returned: dict[str, object]) -> str:
+def _same_distribution(returned: dict[str, object]) -> str:
     """Equal estimates; limits as far apart as 1,000 replicates leave them.
 
     A quantile at 2.5 % of 1,000 normal replicates has a standard error of .085 standard deviations,

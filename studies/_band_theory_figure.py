@@ -110,7 +110,7 @@ def _draw_distances(results: Results, ax: Any, model: str, prevalence: float, de
     _draw_guides(ax, design)
     what = "at recall .5 (exact)" if design == "fixed" else "largest over recall .1 to .9"
     ax.set(xscale="log", yscale="log", xlabel="rows", ylim=(1e-3, 1.0))
-    ax.set_ylabel("distance of bootstrap law from true law")
+    ax.set_ylabel("distance of bootstrap distribution from true distribution")
     ax.set_title(f"{model.replace('_', ' ')}, prevalence {prevalence:g}:\nerror {what}")
 
 

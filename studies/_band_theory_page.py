@@ -24,7 +24,7 @@ def write_page(results: Results) -> Path:
         "What Clémençon & Vayatis (2009) and the slides of the same talk state, against "
         f"simulation (seed {settings['seed']}; every number is in the table `band_theory.csv` "
         "beside this page). How often the bands hold the curve is [another study](bands.md).\n\n"
-        "![Effective shares, distances of the bootstrap law and ratios of variances]"
+        "![Effective shares, distances of the bootstrap distribution and ratios of variances]"
         "(band_theory.svg)\n\n"
         "## Importance weights\n\n"
         + _weights_text(results)
@@ -107,16 +107,17 @@ def _weights_text(results: Results) -> str:
 def _bootstrap_text(results: Results) -> str:
     settings = results.settings
     introduction = (
-        "Theorem 2 says that the law of √n sup|PR̂ − PR| and its bootstrap counterpart are "
+        "Theorem 2 says that the distribution of √n sup|PR̂ − PR| and its bootstrap counterpart are "
         "o(log(1/h)/√(nh)) apart, which is n^(−2/5) up to logarithms, if nh³ → ∞ and "
         "nh⁵log²n → 0: of the bandwidths offered here only σ(n log³n)^(−1/5), that of the slides, "
         'meets that. Without smoothing the rate at one recall "would have been" n^(−1/4). The '
         "bootstrapped process is printed as √n(PR* − PR̂), measured at the observed curve; the "
-        "curve of the law that is resampled, however, is the smoothed one. Both were tried.\n\n"
+        "curve of the distribution that is resampled, however, is the smoothed one. Both were "
+        "tried.\n\n"
         "First the error at one recall, .5, with fixed numbers of positives and negatives. There "
-        "both laws can be computed, so their Kolmogorov distance has no noise but that of the data "
-        f"set: means over {settings['point_data_sets']} data sets. The last column is the fitted "
-        f"power of n, from {FITTED_FROM:,} rows on."
+        "both distributions can be computed, so their Kolmogorov distance has no noise but that of "
+        f"the data set: means over {settings['point_data_sets']} data sets. The last column is the "
+        f"fitted power of n, from {FITTED_FROM:,} rows on."
     )
     parts = [introduction]
     for model, prevalence in pairs_of(results, "fixed"):
@@ -125,11 +126,12 @@ def _bootstrap_text(results: Results) -> str:
         parts.append(_distance_table(results, key))
     parts.append(
         "Then the largest error over recalls from .1 to .9 (21 points), with random numbers of "
-        f"positives as in the theorem. Both laws are drawn ({settings['curve_truth']:,} samples "
-        f"and {settings['curve_replicates']:,} replicates of {settings['curve_data_sets']} data "
-        "sets), so the distance is bracketed by two estimates, one too low and one too high on "
-        "average. In brackets the radius of a 95 % ball from the replicates over that from the "
-        "true law. `chance` are draws from the true law itself."
+        "positives as in the theorem. Both distributions are drawn "
+        f"({settings['curve_truth']:,} samples and {settings['curve_replicates']:,} replicates of "
+        f"{settings['curve_data_sets']} data sets), so the distance is bracketed by two "
+        "estimates, one too low and one too high on average. In brackets the radius of a 95 % "
+        "ball from the replicates over that from the true distribution. `chance` are draws from "
+        "the true distribution itself."
     )
     for model, prevalence in pairs_of(results, "random"):
         key = {"model": model, "prevalence": prevalence, "design": "random"}

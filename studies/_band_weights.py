@@ -40,7 +40,7 @@ def expected_weights(size: int, prevalence: float | None, proposal: float) -> di
     from scipy import special
 
     n_pos = np.arange(size + 1)
-    law = (
+    distribution = (
         special.gammaln(size + 1.0)
         - special.gammaln(n_pos + 1.0)
         - special.gammaln(size - n_pos + 1.0)
@@ -48,12 +48,12 @@ def expected_weights(size: int, prevalence: float | None, proposal: float) -> di
         + special.xlog1py(size - n_pos, -proposal)
     )
     weight = log_weights(n_pos, size, prevalence, proposal)
-    mean = float(special.logsumexp(law + weight))
-    square = float(special.logsumexp(law + 2.0 * weight))
+    mean = float(special.logsumexp(distribution + weight))
+    square = float(special.logsumexp(distribution + 2.0 * weight))
     return {
         "log10_effective_share": (2.0 * mean - square) / np.log(10.0),
         "mean_weight": np.exp(mean),
-        "weighted_prevalence": float(np.exp(law + weight - mean) @ n_pos) / size,
+        "weighted_prevalence": float(np.exp(distribution + weight - mean) @ n_pos) / size,
     }
 
 

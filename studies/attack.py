@@ -103,7 +103,7 @@ def run(
     """Run the study into a folder and return the page written there.
 
     `scores` is a CSV file with the columns ``label`` (0 or 1) and ``score``: data sets are then
-    drawn from its rows, with replacement, instead of from two normal laws.
+    drawn from its rows, with replacement, instead of from two normal distributions.
     """
     scenario: Scenario = SCENARIO if scores is None else read_scores(scores)
     attacks = 10 if quick else 500

@@ -1,8 +1,8 @@
 """What Clémençon & Vayatis (2009) state about the curve and its bootstrap, put to the test.
 
 Three parts. `weights`: how many of B replicates the importance weights of Algorithm 1 leave, over
-rows and the proposal prevalence. `bootstrap`: how far the bootstrap law of the curve's error is
-from the true one (Theorem 2), smoothed and not, over rows. `variance`: the variance of the
+rows and the proposal prevalence. `bootstrap`: how far the bootstrap distribution of the curve's
+error is from the true one (Theorem 2), smoothed and not, over rows. `variance`: the variance of the
 empirical precision over that of Theorem 1, as corrected here and as printed.
 """
 
@@ -17,18 +17,18 @@ import numpy.typing as npt
 
 from precall.inference.bands.request import make_request, precision
 from precall.inference.bands.smoothed import make_replicates
-from precall.inference.bands.smoothing import class_laws
+from precall.inference.bands.smoothing import class_distributions
 from precall.ranking import rank
 from precall.simulate import ContinuousScenario
 
-from ._band_laws import (
-    RowLaw,
+from ._band_distributions import (
+    RowDistribution,
     Steps,
     distance,
     distance_bounds,
     draw_curves,
     draw_sizes,
-    precision_law,
+    precision_distribution,
     row_at,
     row_rates,
     sample_steps,
@@ -88,13 +88,16 @@ _SAMPLES_PER_BLOCK = 50_000
 
 def _data_set(
     scenario: ContinuousScenario, n_pos: int, size: int, rng: np.random.Generator
-) -> tuple[Any, RowLaw, dict[str, tuple[Any, Any]]]:
-    """Draw a data set; return it, the law of its rows, and the smoothed laws by bandwidth."""
+) -> tuple[Any, RowDistribution, dict[str, tuple[Any, Any]]]:
+    """Draw a data set; return it, its distribution and the smoothed ones by bandwidth."""
     scores = scenario.sample(n_pos, size - n_pos, rng)
     ranking = rank(*scores)
-    rows = RowLaw(above=np.cumsum(ranking.above), n_neg=size - n_pos)
-    laws = {name: class_laws(ranking, *_smoothing(name, scores), "gaussian") for name in SMOOTHED}
-    return (ranking, scores), rows, laws
+    rows = RowDistribution(above=np.cumsum(ranking.above), n_neg=size - n_pos)
+    distributions = {
+        name: class_distributions(ranking, *_smoothing(name, scores), "gaussian")
+        for name in SMOOTHED
+    }
+    return (ranking, scores), rows, distributions
 
 
 def _smoothing(method: str, scores: Any) -> tuple[Any, str]:
@@ -105,36 +108,38 @@ def _smoothing(method: str, scores: Any) -> tuple[Any, str]:
 def point_cell(
     model: str, prevalence: float, size: int, plan: dict[str, int], seed: Any
 ) -> list[Row]:
-    """Distance of true and bootstrap law of the error of the precision at one recall.
+    """Distance of true and bootstrap distribution of the error of the precision at one recall.
 
-    The numbers of positives and negatives are fixed: then both laws can be computed, and the only
-    chance left is that of the data set.
+    The numbers of positives and negatives are fixed: then both distributions can be computed, and
+    the only chance left is that of the data set.
     """
     rng = np.random.default_rng(seed)
     scenario, recall = SMOOTH_MODELS[model], POINT_RECALL
     n_pos = round(size * prevalence)
     sizes = recall, n_pos, size - n_pos
-    truth = precision_law(threshold_rates(scenario.false_positive_rate, *sizes[:2]), *sizes)
+    truth = precision_distribution(
+        threshold_rates(scenario.false_positive_rate, *sizes[:2]), *sizes
+    )
     truth = truth[0] - scenario.precision(recall, prevalence), truth[1]
     found: dict[tuple[str, str], list[float]] = {}
 
-    def keep(method: str, law: Steps, **centres: float) -> None:
+    def keep(method: str, distribution: Steps, **centres: float) -> None:
         for name, centre in centres.items():
-            gap = distance(truth, (law[0] - centre, law[1]))
+            gap = distance(truth, (distribution[0] - centre, distribution[1]))
             found.setdefault((method, name), []).append(gap)
 
     for _ in range(plan["point_data_sets"]):
-        _, rows, laws = _data_set(scenario, n_pos, size, rng)
+        _, rows, distributions = _data_set(scenario, n_pos, size, rng)
         observed = float(precision(recall, rows.survival(-row_at(recall, n_pos)), prevalence))
-        keep("naive", precision_law(row_rates(rows, recall), *sizes), observed=observed)
-        for method, (positive, negative) in laws.items():
+        keep("naive", precision_distribution(row_rates(rows, recall), *sizes), observed=observed)
+        for method, (positive, negative) in distributions.items():
 
             def rate(tail: Any, own: Any = positive, other: Any = negative) -> FloatArray:
                 return np.asarray(other.survival(own.upper_quantile(tail)))
 
             smooth = float(precision(recall, rate(recall), prevalence))
-            law = precision_law(threshold_rates(rate, *sizes[:2]), *sizes)
-            keep(method, law, smoothed=smooth, observed=observed)
+            distribution = precision_distribution(threshold_rates(rate, *sizes[:2]), *sizes)
+            keep(method, distribution, smoothed=smooth, observed=observed)
     shared = {"model": model, "design": "fixed", "prevalence": prevalence, "rows": size}
     return [
         _distancetidy_row(
@@ -154,9 +159,9 @@ def curve_cell(
 ) -> list[Row]:
     """Do the same for the largest error over the recalls, with random numbers of positives.
 
-    Both laws are drawn here. The distance is bracketed by an estimate that is too low on average
-    and one that is too high; `chance` is what draws from the true law itself give. The radius is
-    that of a 95 % ball from the replicates, over that from the true law.
+    Both distributions are drawn here. The distance is bracketed by an estimate that is too low on
+    average and one that is too high; `chance` is what draws from the true distribution itself give.
+    The radius is that of a 95 % ball from the replicates, over that from the true distribution.
     """
     rng = np.random.default_rng(seed)
     scenario = SMOOTH_MODELS[model]
@@ -165,7 +170,7 @@ def curve_cell(
 
     def true_errors(draws: int) -> FloatArray:
         sizes = draw_sizes(size, prevalence, draws, rng)
-        curves = draw_curves(scenario.laws(), CURVE_RECALL, sizes, size, rng)
+        curves = draw_curves(scenario.distributions(), CURVE_RECALL, sizes, size, rng)
         return np.asarray(np.abs(curves - curve).max(axis=1))
 
     blocks = [true_errors(count) for _ in range(-(-plan["curve_truth"] // count))]
@@ -183,12 +188,12 @@ def curve_cell(
 
     for _ in range(plan["curve_data_sets"]):
         n_pos = int(draw_sizes(size, prevalence, 1, rng)[0])
-        (ranking, scores), rows, laws = _data_set(scenario, n_pos, size, rng)
+        (ranking, scores), rows, distributions = _data_set(scenario, n_pos, size, rng)
         share = n_pos / size
         observed = precision(CURVE_RECALL, rows.survival(rows.upper_quantile(CURVE_RECALL)), share)
         sizes = draw_sizes(size, share, count, rng)
         keep("naive", draw_curves((rows, rows), CURVE_RECALL, sizes, size, rng), observed=observed)
-        for method, (positive, negative) in laws.items():
+        for method, (positive, negative) in distributions.items():
             request = make_request(
                 ranking,
                 kind="pr",
@@ -248,7 +253,7 @@ def variance_cell(
             sizes = np.full(block, round(size * prevalence))
             if design == "random":
                 sizes = draw_sizes(size, prevalence, block, rng)
-            blocks.append(draw_curves(scenario.laws(), recall, sizes, size, rng))
+            blocks.append(draw_curves(scenario.distributions(), recall, sizes, size, rng))
         squares = (np.concatenate(blocks) - np.mean(np.concatenate(blocks), axis=0)) ** 2
         variance = size * squares.mean(axis=0)
         error = size * squares.std(axis=0, ddof=1) / np.sqrt(samples)

@@ -95,7 +95,7 @@ def cells(quick: bool) -> Iterator[tuple[str, str, int, float]]:
 def draw_ranking(scenario: Scenario, n_pos: int, n_neg: int, rng: np.random.Generator) -> Ranking:
     """Draw a data set as its table of counts, in O(positives) whatever the negatives."""
     if isinstance(scenario, ContinuousScenario):
-        positive, negative = scenario.laws()
+        positive, negative = scenario.distributions()
         threshold = np.sort(positive.sample(rng, n_pos))[::-1]
         tail = np.maximum.accumulate(negative.survival(threshold))
         gaps = _multinomial(rng, n_neg, np.diff(tail, prepend=0.0, append=1.0))

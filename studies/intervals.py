@@ -102,7 +102,7 @@ def draw_cells(
         tied = rng.multinomial(m, scenario.negatives[::-1])
         cells = Cells(positives, tied, np.zeros_like(tied), np.zeros(data_sets, dtype=np.int64))
         return cells, n.astype(np.float64), m.astype(np.float64)
-    ours, theirs = scenario.laws()
+    ours, theirs = scenario.distributions()
     used = np.arange(n.max()) < n[:, np.newaxis]
     scores = np.where(used, ours.sample(rng, used.shape), -np.inf)
     scores = -np.sort(-scores, axis=1)

@@ -13,7 +13,7 @@ from .exceptions import DirectionWarning
 if TYPE_CHECKING:
     from .ranking import Ranking
 
-# One-sided 5 % point of the normal law: beyond it a scorer is called worse than random.
+# One-sided 5 % point of the normal distribution: beyond it a scorer is called worse than random.
 _WORSE_THAN_RANDOM = -1.6448536269514722
 
 

@@ -298,7 +298,7 @@ ESTIMATORS: dict[str, Estimator] = {
         bias="upwards most of all: +39 % at binormal, N=100, prevalence .1",
     ),
     "binormal": Estimator(
-        summary="the area of two normal score laws with the observed means and standard deviations",
+        summary="the area of two normal distributions with the observed means and deviations",
         source="Boyd 2014, eq. (4.11), sign corrected; Brodersen et al. 2010",
         bias="none if scores are normal, else large at any size: -14 % at offset uniform",
     ),

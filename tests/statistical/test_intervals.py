@@ -107,7 +107,7 @@ def test_bootstrap_and_cross_validation_as_the_dissertation_found_them():
     assert crossval < 0.8
 
 
-def test_fast_data_sets_have_the_law_of_slow_ones():
+def test_fast_data_sets_have_the_distribution_of_slow_ones():
     """Sorted positives and a multinomial over the gaps, against all scores drawn and ranked."""
     n, m, repeats = 10, 40, 4000
     cells, _, _ = draw_cells(Binormal(), n, m, repeats, np.random.default_rng(1))

@@ -1,4 +1,4 @@
-"""The guarantee of an operating point is kept in 10,000 data sets, however nasty the law.
+"""The guarantee of an operating point is kept in 10,000 data sets, however nasty the distribution.
 
 Each claim "this happens with probability at most delta" is a hypothesis; it is rejected when the
 count observed would be seen with probability under one in 10,000 if the claim held.
@@ -87,7 +87,7 @@ def test_scores_that_say_nothing_just_under_the_target():
     assert np.mean(wrong) > 0.01  # and the procedure is not simply mute
 
 
-def level_law(name):
+def level_distribution(name):
     """Probabilities of levels of a discrete score, and of a positive at each, highest first."""
     if name == "two levels":
         mass, positive = np.array([0.1, 0.9]), np.array([0.75, 0.2])
@@ -126,7 +126,7 @@ def draw_levels(rng, rows, mass, positive, data_sets=DATA_SETS):
 @pytest.mark.parametrize("rows", [100, 400, 3000])
 def test_tied_scores_and_a_precision_that_is_not_monotone(name, rows):
     min_precision = 0.7
-    mass, positive = level_law(name)
+    mass, positive = level_distribution(name)
     precision = np.cumsum(mass * positive) / np.cumsum(mass)
     counts, found = draw_levels(np.random.default_rng(3), rows, mass, positive)
     allowed = certified_levels(counts, found, min_precision)
@@ -139,7 +139,7 @@ def test_tied_scores_and_a_precision_that_is_not_monotone(name, rows):
         assert point.threshold == (-expected[-1] if expected.size else None)
 
 
-def nasty_law(rng, levels, target, kind):
+def nasty_distribution(rng, levels, target, kind):
     """Masses and precisions of levels whose upper sets lie near the target, highest first.
 
     - ``under``: every upper set is just under the target, so every certificate is wrong;
@@ -165,12 +165,12 @@ def nasty_law(rng, levels, target, kind):
 @pytest.mark.parametrize("kind", ["under", "near", "good top", "rare top"])
 @pytest.mark.parametrize("levels", [2, 5, 10, 50])
 def test_few_levels_with_a_tied_top(levels, kind):
-    """The promise of 5 % is kept on nine laws each; one failure in 10,000 is allowed for each."""
+    """The promise of 5 % is kept on nine distributions; one failure in 10,000 is allowed."""
     rng = np.random.default_rng(7)
     reached = []
     for target in (0.1, 0.5, 0.9):
         for rows in (100, 500, 2000):
-            mass, positive, upper = nasty_law(rng, levels, target, kind)
+            mass, positive, upper = nasty_distribution(rng, levels, target, kind)
             counts, found = draw_levels(rng, rows, mass, positive, data_sets=2000)
             allowed = certified_levels(counts, found, target)
             wrong = np.any(allowed & (upper < target), axis=1)

@@ -1,4 +1,4 @@
-"""Samples of the score models follow their laws, and their estimates go to the stated truth.
+"""Samples follow the distributions of their score models; estimates go to the stated truth.
 
 Each test gives its own probability of failing on right code; seeds are fixed.
 """
@@ -35,7 +35,7 @@ MODELS = {
     "empirical": Empirical(*Bibeta().sample(40, 60, rng=11)),
     "three_levels": Levels((0.2, 0.3, 0.5), (0.6, 0.3, 0.1)),
 }
-LAWS = [
+DISTRIBUTIONS = [
     Normal(location=1.0, scale=2.0),
     StudentT(2.0, location=-1.0, scale=3.0),
     Logistic(location=2.0, scale=0.5),
@@ -49,22 +49,22 @@ LAWS = [
 ]
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_draws_follow_the_law(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_draws_follow_the_distribution(distribution):
     """Kolmogorov's test on 40,000 draws: distances over about .015 are found."""
-    draws = law.sample(np.random.default_rng(1), (200, 200)).ravel()
-    assert stats.kstest(draws, law.cdf).pvalue > ERROR_RATE / len(LAWS)
+    draws = distribution.sample(np.random.default_rng(1), (200, 200)).ravel()
+    assert stats.kstest(draws, distribution.cdf).pvalue > ERROR_RATE / len(DISTRIBUTIONS)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_draws_of_each_class_follow_its_law(name):
+def test_draws_of_each_class_follow_its_distribution(name):
     """As above through the scenarios, chi-squared where the scores are tied."""
     model = MODELS[name]
     level = ERROR_RATE / (2 * len(MODELS))
     classes = model.sample_scores(200, 300, size=100, rng=2)
     if isinstance(model, ContinuousScenario):
-        for scores, law in zip(classes, model.laws(), strict=True):
-            assert stats.kstest(scores.ravel(), law.cdf).pvalue > level
+        for scores, distribution in zip(classes, model.distributions(), strict=True):
+            assert stats.kstest(scores.ravel(), distribution.cdf).pvalue > level
         return
     if isinstance(model, Levels):
         atoms = [(np.arange(len(p)), np.array(p)) for p in (model.positives, model.negatives)]

@@ -186,9 +186,9 @@ def test_a_shift_of_the_negatives_alone_is_found():
     assert aggregate(rank_groups(y, moved, group), how="pooled").comparability.p_value < 1e-6
 
 
-def test_comparability_rejects_equal_laws_no_more_often_than_it_may():
-    # 600 data sets of one law: at level .05 the count is at most Binomial(600, .05); more than 52
-    # has probability below 1e-4 then.
+def test_comparability_rejects_equal_distributions_no_more_often_than_it_may():
+    # 600 data sets of one distribution: at level .05 the count is at most Binomial(600, .05); more
+    # than 52 has probability below 1e-4 then.
     rng = np.random.default_rng(10)
     rejected = sum(
         aggregate(rank_groups(*tasks(rng, [0.3] * 4, size=40))).comparability.p_value < 0.05

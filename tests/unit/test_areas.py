@@ -396,7 +396,7 @@ def test_change_of_prevalence_is_carried_through():
     assert pr.auprg(moved) == pytest.approx(pr.auprg(tripled), rel=1e-12)
     assert pr.aucnpr(moved) == pytest.approx(pr.aucnpr(tripled), rel=1e-12)
     assert pr.auroc(moved) == pytest.approx(pr.auroc(ranking), rel=1e-14)
-    # The binormal law of the negatives is estimated from as many rows as there are.
+    # The binormal distribution of the negatives is estimated from as many rows as there are.
     assert pr.aucpr(moved, "binormal") == pytest.approx(pr.aucpr(tripled, "binormal"), rel=1e-2)
 
 

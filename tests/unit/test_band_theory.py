@@ -1,4 +1,4 @@
-"""The study of the theorems behind the bands: its exact laws, its parts, its run."""
+"""The study of the theorems behind the bands: its exact distributions, its parts, its run."""
 
 import json
 from fractions import Fraction
@@ -12,13 +12,13 @@ from scipy import stats
 
 import precall as pr
 from precall.simulate import Binormal
-from studies import ABOUT, _band_laws, band_theory
-from studies._band_laws import (
-    RowLaw,
+from studies import ABOUT, _band_distributions, band_theory
+from studies._band_distributions import (
+    RowDistribution,
     distance,
     distance_bounds,
     draw_curves,
-    precision_law,
+    precision_distribution,
     row_rates,
     sample_steps,
     threshold_rates,
@@ -49,7 +49,7 @@ def test_every_study_is_told_of():
 @pytest.mark.parametrize(("prevalence", "proposal"), [(1, 5), (5, 3)])
 def test_weights_in_expectation_are_those_of_rational_numbers(prevalence, proposal):
     size, p, q = 12, Fraction(prevalence, 10), Fraction(proposal, 10)
-    law = [comb(size, k) * q**k * (1 - q) ** (size - k) for k in range(size + 1)]
+    distribution = [comb(size, k) * q**k * (1 - q) ** (size - k) for k in range(size + 1)]
     paper = [(p / q) ** k * ((1 - p) / (1 - q)) ** (size - k) for k in range(size + 1)]
     slides = [
         (Fraction(k, size) / q) ** k * ((1 - Fraction(k, size)) / (1 - q)) ** (size - k)
@@ -61,9 +61,11 @@ def test_weights_in_expectation_are_those_of_rational_numbers(prevalence, propos
             [float(weight) for weight in weights],
             rtol=1e-12,
         )
-        mean = sum(w * prob for w, prob in zip(weights, law, strict=True))
-        square = sum(w * w * prob for w, prob in zip(weights, law, strict=True))
-        share = sum(w * prob * k for k, (w, prob) in enumerate(zip(weights, law, strict=True)))
+        mean = sum(w * prob for w, prob in zip(weights, distribution, strict=True))
+        square = sum(w * w * prob for w, prob in zip(weights, distribution, strict=True))
+        share = sum(
+            w * prob * k for k, (w, prob) in enumerate(zip(weights, distribution, strict=True))
+        )
         found = expected_weights(size, given, float(q))
         assert found["mean_weight"] == pytest.approx(float(mean), rel=1e-11)
         assert found["weighted_prevalence"] == pytest.approx(float(share / mean / size), rel=1e-11)
@@ -98,9 +100,9 @@ def test_replicates_show_the_weights_where_they_can():
 
 
 @pytest.mark.parametrize(("n_pos", "n_neg", "recall"), [(3, 4, 0.5), (5, 2, 1.0), (1, 6, 0.3)])
-def test_law_of_the_precision_when_scores_tell_nothing(n_pos, n_neg, recall):
+def test_distribution_of_the_precision_when_scores_tell_nothing(n_pos, n_neg, recall):
     """All orders are equally likely, so the negatives above the r-th positive are countable."""
-    values, cdf = precision_law(
+    values, cdf = precision_distribution(
         threshold_rates(lambda tail: tail, recall, n_pos), recall, n_pos, n_neg
     )
     row = int(np.ceil(n_pos * recall))
@@ -115,7 +117,7 @@ def test_law_of_the_precision_when_scores_tell_nothing(n_pos, n_neg, recall):
     np.testing.assert_allclose(values, n_pos * recall / (n_pos * recall + counts), rtol=1e-13)
 
 
-def test_law_of_resampled_rows_is_that_of_all_resamples():
+def test_distribution_of_resampled_rows_is_that_of_all_resamples():
     above, n_neg, recall = np.array([0, 1, 1, 3]), 3, 0.5
     positives = np.array([9.0, 7.0, 6.5, 1.0])
     negatives = np.array([8.0, 4.0, 2.0])
@@ -127,42 +129,44 @@ def test_law_of_resampled_rows_is_that_of_all_resamples():
             sum(score > threshold for score in theirs) for theirs in product(negatives, repeat=3)
         ]
     precisions = 2.0 / (2.0 + np.array(counts))
-    exact = precision_law(row_rates(RowLaw(above=above, n_neg=n_neg), recall), recall, 4, n_neg)
+    exact = precision_distribution(
+        row_rates(RowDistribution(above=above, n_neg=n_neg), recall), recall, 4, n_neg
+    )
     for value, height in zip(*exact, strict=True):
         assert height == pytest.approx(np.mean(precisions <= value + 1e-12), abs=1e-12)
 
 
-def test_drawn_curves_have_the_computed_law():
+def test_drawn_curves_have_the_computed_distribution():
     n_pos, n_neg, recall, draws = 15, 45, 0.4, 20_000
     scenario = Binormal(1.0)
     rng = np.random.default_rng(3)
     sizes = np.full(draws, n_pos)
     labels, scores = scenario.sample(n_pos, n_neg, rng=4)
     ranking = pr.rank(labels, scores)
-    rows = RowLaw(above=np.cumsum(ranking.above), n_neg=n_neg)
-    for laws, rates in (
-        (scenario.laws(), threshold_rates(scenario.false_positive_rate, recall, n_pos)),
+    rows = RowDistribution(above=np.cumsum(ranking.above), n_neg=n_neg)
+    for distributions, rates in (
+        (scenario.distributions(), threshold_rates(scenario.false_positive_rate, recall, n_pos)),
         ((rows, rows), row_rates(rows, recall)),
     ):
-        drawn = draw_curves(laws, np.array([recall]), sizes, n_pos + n_neg, rng)[:, 0]
-        exact = precision_law(rates, recall, n_pos, n_neg)
+        drawn = draw_curves(distributions, np.array([recall]), sizes, n_pos + n_neg, rng)[:, 0]
+        exact = precision_distribution(rates, recall, n_pos, n_neg)
         # Values are compared a little above themselves: two ways to divide differ in a last digit.
         gap = distance((exact[0] + 1e-9, exact[1]), sample_steps(drawn + 1e-9))
         # Kolmogorov's limit, too careful for steps: exceeded once in 10,000 runs.
         assert gap <= stats.kstwobign.isf(1e-4) / np.sqrt(draws) + 1e-9
 
 
-def test_wide_laws_are_interpolated_well(monkeypatch):
+def test_wide_distributions_are_interpolated_well(monkeypatch):
     scenario = Binormal(1.0)
 
-    def law():
+    def distribution():
         rates = threshold_rates(scenario.false_positive_rate, 0.5, 300)
-        return precision_law(rates, 0.5, 300, 3000)
+        return precision_distribution(rates, 0.5, 300, 3000)
 
-    usual = law()
-    monkeypatch.setattr(_band_laws, "_KNOTS_PER_DEVIATION", 1e9)
-    monkeypatch.setattr(_band_laws, "_NODES", 200)
-    np.testing.assert_allclose(usual[1], law()[1], atol=2e-6)
+    usual = distribution()
+    monkeypatch.setattr(_band_distributions, "_KNOTS_PER_DEVIATION", 1e9)
+    monkeypatch.setattr(_band_distributions, "_NODES", 200)
+    np.testing.assert_allclose(usual[1], distribution()[1], atol=2e-6)
 
 
 def test_distance_is_that_of_kolmogorov():

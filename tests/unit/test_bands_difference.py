@@ -46,7 +46,7 @@ def test_better_model_dominates_and_exchange_turns_the_verdict():
     turned = difference_band(y, b, a, recall=(0.3, 0.8), rng=0)
     assert turned.diagnostics["verdict"] == "b dominates a"
     np.testing.assert_allclose(turned.y, -band.y)
-    # The same law, drawn with other numbers.
+    # The same distribution, drawn with other numbers.
     np.testing.assert_allclose(turned.low, -band.high, atol=0.05)
 
 

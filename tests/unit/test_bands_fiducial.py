@@ -19,7 +19,7 @@ def sample(n_pos=40, n_neg=160, seed=0, scenario=None, **options):
 
 
 @pytest.mark.parametrize(("n_pos", "seed"), [(3, 1), (30, 2)])
-def test_drawn_rates_have_the_law_of_the_definition(n_pos, seed):
+def test_drawn_rates_have_the_distribution_of_the_definition(n_pos, seed):
     """Means, spreads and neighbours' products against draws of every order statistic."""
     y_true, y_score = Binormal().sample(n_pos, 100, rng=seed)
     positives, negatives = y_score[y_true == 1].tolist(), y_score[y_true == 0].tolist()

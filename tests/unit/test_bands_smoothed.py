@@ -1,4 +1,4 @@
-"""Smoothed laws, Algorithm 1, its importance weights, and the smoothed curve."""
+"""Smoothed distributions, Algorithm 1, its importance weights, and the smoothed curve."""
 
 import numpy as np
 import pytest
@@ -14,7 +14,7 @@ from precall.inference.bands.smoothed import (
     studentised_of,
     weighted_quantile,
 )
-from precall.inference.bands.smoothing import class_laws, normal_scores, raw_scores
+from precall.inference.bands.smoothing import class_distributions, normal_scores, raw_scores
 from precall.simulate import Binormal
 from tests import naive_bands
 
@@ -43,7 +43,7 @@ def test_smoothed_survival_is_the_mean_of_kernels(kernel):
     from scipy import special
 
     ranking, y_true, y_score = sample()
-    law = class_laws(ranking, (y_true, y_score), (0.3, 0.4), kernel)[0]
+    distribution = class_distributions(ranking, (y_true, y_score), (0.3, 0.4), kernel)[0]
     at = np.linspace(-1.0, 3.0, 41)
     distance = (y_score[y_true == 1] - at[:, None]) / 0.3
     if kernel == "gaussian":
@@ -53,11 +53,13 @@ def test_smoothed_survival_is_the_mean_of_kernels(kernel):
         expected = np.clip(0.5 * (distance + 1.0), 0.0, 1.0).mean(axis=1)
         density = (0.5 * (np.abs(distance) <= 1.0)).mean(axis=1) / 0.3
     # A grid step of a tenth of the bandwidth moves no point by more than half of it.
-    np.testing.assert_allclose(law.survival(at), expected, atol=2e-3)
+    np.testing.assert_allclose(distribution.survival(at), expected, atol=2e-3)
     # The uniform kernel's density jumps by 1 / (2 * 0.3 * 40) at the edge of each row's kernel.
     tolerance = 5e-3 if kernel == "gaussian" else 0.042
-    np.testing.assert_allclose(law.density(at), density, atol=tolerance)
-    np.testing.assert_allclose(law.survival(law.upper_quantile([0.2, 0.7])), [0.2, 0.7], atol=1e-9)
+    np.testing.assert_allclose(distribution.density(at), density, atol=tolerance)
+    np.testing.assert_allclose(
+        distribution.survival(distribution.upper_quantile([0.2, 0.7])), [0.2, 0.7], atol=1e-9
+    )
 
 
 def test_normal_scores_are_those_of_the_rows():
@@ -103,13 +105,13 @@ def test_bandwidth_rules():
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
-def test_replicates_have_the_law_of_the_long_way(kernel):
+def test_replicates_have_the_distribution_of_the_long_way(kernel):
     """Order-statistic spacings and one multinomial against drawing, smoothing and sorting rows."""
     ranking, y_true, y_score = sample(25, 90)
-    laws = class_laws(ranking, (y_true, y_score), (0.4, 0.3), kernel)
+    distributions = class_distributions(ranking, (y_true, y_score), (0.4, 0.3), kernel)
     grid = np.array([0.1, 0.4, 0.45, 0.9])
     fast = smoothed_rates(
-        *laws, grid, np.full(40_000, 25), np.full(40_000, 90), np.random.default_rng(1)
+        *distributions, grid, np.full(40_000, 25), np.full(40_000, 90), np.random.default_rng(1)
     )
     slow = naive_bands.smoothed_bootstrap_rates(
         y_score[y_true == 1],
@@ -123,7 +125,7 @@ def test_replicates_have_the_law_of_the_long_way(kernel):
     for statistic in (lambda r: r, lambda r: r**2, lambda r: r[:, :-1] * r[:, 1:]):
         ours, theirs = statistic(fast), statistic(slow)
         error = np.sqrt(ours.var(axis=0) / len(ours) + theirs.var(axis=0) / len(theirs))
-        # The grid of the smoothed law costs up to 2e-3 of a probability; 22 comparisons.
+        # The grid of the smoothed distribution costs up to 2e-3 of a probability; 22 comparisons.
         assert np.all(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 4.3 * error + 2e-3)
 
 

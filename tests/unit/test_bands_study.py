@@ -17,7 +17,7 @@ from studies._results import read_rows
     [Binormal(1.0), Levels.cut(Binormal(1.0), 6), OutlyingNegatives(0.05, Binormal(2.0))],
     ids=["binormal", "levels", "outlying"],
 )
-def test_data_sets_have_the_law_of_rows(scenario):
+def test_data_sets_have_the_distribution_of_rows(scenario):
     """Multinomial gaps between sorted positives against ranking every row."""
     rng = np.random.default_rng(0)
     fast, slow = [], []

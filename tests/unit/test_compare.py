@@ -210,7 +210,7 @@ def test_the_warning_says_what_is_true_of_the_method(method, said, not_said):
 
 
 def test_permutation_lists_all_swaps_of_small_data():
-    """Six rows: the 64 swaps listed, their law against many draws."""
+    """Six rows: the 64 swaps listed, their distribution against many draws."""
     y = np.array([1, 0, 1, 0, 0, 1])
     a, b = np.array([6.0, 5, 4, 3, 2, 1]), np.array([3.0, 6, 5, 1, 2, 4])
     rows, scores = check_rows(y, None, None, 1, {"a": a, "b": b})

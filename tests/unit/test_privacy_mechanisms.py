@@ -1,4 +1,4 @@
-"""Noise: its laws, its grid, where it comes from, and that it is as much as the proofs ask for."""
+"""Noise: its distributions, its grid, its source, and that there is as much as the proofs need."""
 
 import math
 import sys
@@ -46,7 +46,7 @@ def fit(draws, support, probability):
 
 @pytest.mark.parametrize(("source", "size"), [(seeded(1), 40_000), (SystemNoise(), 10_000)])
 @pytest.mark.parametrize("scale", [0.5, 3.0])
-def test_laplace_noise_has_the_discrete_laplace_law(source, size, scale):
+def test_laplace_noise_has_the_discrete_laplace_distribution(source, size, scale):
     support = np.arange(-round(4 * scale), round(4 * scale) + 1)
     ratio = math.exp(-1 / scale)
     probability = (1 - ratio) / (1 + ratio) * ratio ** np.abs(support)
@@ -56,7 +56,7 @@ def test_laplace_noise_has_the_discrete_laplace_law(source, size, scale):
 @pytest.mark.parametrize(("source", "size"), [(seeded(2), 20_000), (SystemNoise(), 5_000)])
 @pytest.mark.parametrize("degree", [2, 4])
 @pytest.mark.parametrize("scale", [1, 4])
-def test_heavy_tailed_noise_has_its_law(source, size, degree, scale):
+def test_heavy_tailed_noise_has_its_distribution(source, size, degree, scale):
     everywhere = np.arange(1, 2_000_000, dtype=np.float64)
     total = 1 + 2 * np.sum(1 / (1 + (everywhere / scale) ** degree))
     total += (
@@ -244,7 +244,7 @@ def pairs(metric, mechanism, epsilon, delta, n_rows):
 def test_heavy_tailed_noise_costs_at_most_epsilon_for_every_number_of_positives(
     metric, mechanism, epsilon
 ):
-    """The worst ratio of probabilities, from the laws themselves and not from the proof."""
+    """The worst ratio of probabilities, from the distributions and not from the proof."""
     degree = 4 if mechanism.endswith("quartic") else 2
     constant = math.pi if degree == 2 else math.pi / math.sqrt(2)
     worst = 0.0
@@ -266,7 +266,7 @@ def test_heavy_tailed_noise_costs_at_most_epsilon_for_every_number_of_positives(
 @pytest.mark.parametrize("mechanism", ["printed_laplace", "smooth_laplace"])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-3), (1.0, 1e-6), (1.0, 0.01), (8.0, 1e-3)])
 def test_laplace_noise_costs_at_most_epsilon_and_delta(metric, mechanism, epsilon, delta):
-    """Hockey-stick divergence of the two laws, summed over 10,000 cells."""
+    """Hockey-stick divergence of the two distributions, summed over 10,000 cells."""
     for scale, other, shift in set(pairs(metric, mechanism, epsilon, delta, 30)):
         cells = np.linspace(-40.0, 41.0, 10_001) * max(scale, other)
         ours, theirs = (

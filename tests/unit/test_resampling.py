@@ -1,4 +1,4 @@
-"""The bootstrap on counts has the law of resampling rows: all outcomes of small data are listed."""
+"""The bootstrap on counts is distributed like one on rows: all outcomes of small data."""
 
 from collections import Counter
 from itertools import combinations_with_replacement, product
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWar
 Y = np.array([1, 0, 1, 0, 0, 1])
 UNTIED = np.array([6.0, 5.0, 4.0, 3.0, 2.0, 1.0])
 TIED = np.array([2.0, 2.0, 1.0, 1.0, 0.0, 0.0])
-# Every test of a law here is wrong once in 10,000 times, and the seeds are fixed.
+# Every test of a distribution here is wrong once in 10,000 times, and the seeds are fixed.
 ALPHA = 1e-4
 
 
@@ -46,24 +46,24 @@ def outcomes(y, s, stratified=True, weights=None, groups=None):
     if stratified:
         labels = np.array([y[groups == g][0] for g in names])
         strata = [names[labels == c] for c in (0, 1)]
-    law = Counter()
+    distribution = Counter()
     for parts in product(*map(multisets, strata)):
         rows = np.concatenate([np.flatnonzero(groups == g) for drawn, _ in parts for g in drawn])
         if 0 < y[rows].sum() < rows.size:
             w = None if weights is None else weights[rows]
             value = round(naive_inference.average_precision(y[rows], s[rows], w), 9)
-            law[value] += prod(orders for _, orders in parts)
-    total = sum(law.values())
-    return {value: count / total for value, count in law.items()}
+            distribution[value] += prod(orders for _, orders in parts)
+    total = sum(distribution.values())
+    return {value: count / total for value, count in distribution.items()}
 
 
-def assert_law(values, law):
+def assert_distribution(values, distribution):
     observed = Counter(np.round(values, 9).tolist())
-    assert set(observed) <= set(law)
-    # Rare outcomes are taken together, so that the statistic has its law.
-    expected = {v: p * len(values) for v, p in law.items()}
+    assert set(observed) <= set(distribution)
+    # Rare outcomes are taken together, so that the statistic has its distribution.
+    expected = {v: p * len(values) for v, p in distribution.items()}
     rare = [v for v, e in expected.items() if e < 10]
-    pairs = [(observed[v], expected[v]) for v in law if v not in rare]
+    pairs = [(observed[v], expected[v]) for v in distribution if v not in rare]
     if rare:
         pairs.append((sum(observed[v] for v in rare), sum(expected[v] for v in rare)))
     statistic = sum((o - e) ** 2 / e for o, e in pairs)
@@ -73,7 +73,7 @@ def assert_law(values, law):
 @pytest.mark.parametrize("by_binomials", [True, False])
 @pytest.mark.parametrize("together", [True, False])
 @pytest.mark.parametrize("scores", [UNTIED, TIED], ids=["untied", "tied"])
-def test_counts_have_the_law_of_rows(monkeypatch, scores, together, by_binomials):
+def test_counts_have_the_distribution_of_rows(monkeypatch, scores, together, by_binomials):
     cost = 0.0 if by_binomials else 1e9
     monkeypatch.setattr("precall.inference.resampling._COST_OF_BINOMIAL", cost)
     ranking = pr.rank(Y, scores)
@@ -81,7 +81,7 @@ def test_counts_have_the_law_of_rows(monkeypatch, scores, together, by_binomials
         resampler = RankingResampler(ranking, together=together, merge_ties=merge_ties)
         functional = Metric().of(ranking)
         values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(1))
-        assert_law(values, outcomes(Y, scores, stratified=not together))
+        assert_distribution(values, outcomes(Y, scores, stratified=not together))
 
 
 def test_rows_drawn_one_by_one_agree_on_larger_data():
@@ -199,7 +199,7 @@ def test_weights_equal_within_cells_are_drawn_exactly():
     functional = Metric().of(ranking)
     resampler = resampler_for(functional, ranking, "fixed")
     values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(6))
-    assert_law(values, outcomes(Y, UNTIED, weights=weights))
+    assert_distribution(values, outcomes(Y, UNTIED, weights=weights))
 
 
 def test_unequal_weights_in_a_cell_keep_mean_and_variance():
@@ -231,25 +231,27 @@ def unit_replicates(y, s, *, clusters=None, weights=None, together=False, rebala
 
 
 @pytest.mark.parametrize("scores", [UNTIED, TIED], ids=["untied", "tied"])
-def test_units_of_rows_have_the_law_of_rows(scores):
-    assert_law(unit_replicates(Y, scores), outcomes(Y, scores))
-    assert_law(unit_replicates(Y, scores, together=True), outcomes(Y, scores, stratified=False))
+def test_units_of_rows_have_the_distribution_of_rows(scores):
+    assert_distribution(unit_replicates(Y, scores), outcomes(Y, scores))
+    assert_distribution(
+        unit_replicates(Y, scores, together=True), outcomes(Y, scores, stratified=False)
+    )
 
 
 def test_weighted_rows_as_their_own_clusters_are_drawn_exactly():
     weights = np.array([1.0, 0.5, 2.0, 1.5, 1.0, 0.25])
     values = unit_replicates(Y, TIED, clusters=np.arange(Y.size), weights=weights)
-    assert_law(values, outcomes(Y, TIED, weights=weights))
+    assert_distribution(values, outcomes(Y, TIED, weights=weights))
 
 
 def test_clusters_are_drawn_whole():
     groups = np.array([0, 1, 0, 1, 2, 3])
     pure = np.array([1, 0, 1, 0, 0, 1])
-    assert_law(
+    assert_distribution(
         unit_replicates(pure, UNTIED, clusters=groups), outcomes(pure, UNTIED, groups=groups)
     )
     mixed = np.array([0, 0, 1, 1, 2, 3])
-    assert_law(
+    assert_distribution(
         unit_replicates(Y, UNTIED, clusters=mixed),
         outcomes(Y, UNTIED, groups=mixed, stratified=False),
     )

@@ -41,7 +41,7 @@ CONTINUOUS = {
     "narrow": OffsetUniform(0.2, 0.1),
     "reversed": Binormal(-1.0),
 }
-LAWS = [
+DISTRIBUTIONS = [
     Normal(location=1.0, scale=2.0),
     StudentT(1.0),
     StudentT(3.5, location=-1.0, scale=0.5),
@@ -56,7 +56,8 @@ LAWS = [
 ]
 
 
-# Areas of Boyd's scenarios by 40-digit quadrature (2014, section 4.4 gives the laws), to 12 digits.
+# Areas of Boyd's scenarios by 40-digit quadrature (2014, section 4.4 gives the distributions), to
+# 12 digits.
 @pytest.mark.parametrize(
     ("model", "areas"),
     [
@@ -136,7 +137,7 @@ def test_auroc_with_a_closed_form():
 
 def integrate_over_thresholds(model, prevalence, recall=(0.0, 1.0)):
     """The area as an integral over the scores of positives, not over recall, by adaptive Gauss."""
-    positive, negative = model.laws()
+    positive, negative = model.distributions()
 
     def precision_times_density(score):
         tp, fp = prevalence * positive.survival(score), (1 - prevalence) * negative.survival(score)
@@ -290,31 +291,33 @@ def test_ties_have_no_asymptotic_variance():
         LEVELS.asymptotic_variance(0.5, 0.1)
 
 
-@pytest.mark.parametrize("law", LAWS, ids=repr)
-def test_laws_agree_with_themselves(law):
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS, ids=repr)
+def test_distributions_agree_with_themselves(distribution):
     tails = np.array([1e-8, 1e-3, 0.05, 0.3, 0.5, 0.77, 0.99])
-    scores = law.upper_quantile(tails)
+    scores = distribution.upper_quantile(tails)
     assert np.all(np.diff(scores) < 0)
-    # Beta laws lose digits of 1 - score next to 1; the others keep all.
-    np.testing.assert_allclose(law.survival(scores), tails, rtol=1e-7)
-    np.testing.assert_allclose(law.survival(scores[1:]), tails[1:], rtol=1e-11)
-    np.testing.assert_allclose(law.cdf(scores), 1 - tails, rtol=1e-9)
-    ends = law.upper_quantile([0.0, 1.0])
-    np.testing.assert_array_equal(law.survival(ends), [0.0, 1.0])
+    # Beta distributions lose digits of 1 - score next to 1; the others keep all.
+    np.testing.assert_allclose(distribution.survival(scores), tails, rtol=1e-7)
+    np.testing.assert_allclose(distribution.survival(scores[1:]), tails[1:], rtol=1e-11)
+    np.testing.assert_allclose(distribution.cdf(scores), 1 - tails, rtol=1e-9)
+    ends = distribution.upper_quantile([0.0, 1.0])
+    np.testing.assert_array_equal(distribution.survival(ends), [0.0, 1.0])
     # Central differences, away from kinks: they err by about step**2 / distance**2, and by
     # rounding of 1e-16 / step.
-    distance = np.abs(scores[:, None] - law.landmarks).min(axis=1)
-    smooth = distance > 1e-3 * law.scale
+    distance = np.abs(scores[:, None] - distribution.landmarks).min(axis=1)
+    smooth = distance > 1e-3 * distribution.scale
     assert smooth.sum() >= 3
     scores, step = scores[smooth], 1e-4 * distance[smooth]
-    slope = (law.survival(scores - step) - law.survival(scores + step)) / (2 * step)
-    np.testing.assert_allclose(law.density(scores), slope, rtol=1e-6, atol=1e-8)
+    slope = (distribution.survival(scores - step) - distribution.survival(scores + step)) / (
+        2 * step
+    )
+    np.testing.assert_allclose(distribution.density(scores), slope, rtol=1e-6, atol=1e-8)
 
 
-def test_laws_with_a_bounded_support_have_no_mass_outside():
-    for law in (Beta(2.0, 3.0), Uniform()):
-        np.testing.assert_array_equal(law.survival([-0.5, 1.5]), [1.0, 0.0])
-        np.testing.assert_array_equal(law.density([-0.5, 1.5]), [0.0, 0.0])
+def test_distributions_with_a_bounded_support_have_no_mass_outside():
+    for distribution in (Beta(2.0, 3.0), Uniform()):
+        np.testing.assert_array_equal(distribution.survival([-0.5, 1.5]), [1.0, 0.0])
+        np.testing.assert_array_equal(distribution.density([-0.5, 1.5]), [0.0, 0.0])
     assert Gamma(2.0).survival(-1.0) == 1.0
     assert Gamma(2.0).density(-1.0) == 0.0
 
@@ -345,7 +348,7 @@ def test_outlying_negatives_lie_above_all_positives():
     model = OutlyingNegatives.expecting(3.0, n_neg=1000, base=Binormal(1.0))
     assert model.fraction == 0.003
     positives, negatives = model.sample_scores(500, 1000, size=100, rng=0)
-    threshold = model.laws()[0].upper_quantile(2.0**-54)
+    threshold = model.distributions()[0].upper_quantile(2.0**-54)
     assert positives.max() < threshold
     outliers = np.count_nonzero(negatives >= threshold, axis=1)
     assert outliers.min() == 0  # a binomial number, not a fixed one
@@ -369,7 +372,7 @@ def test_scenarios_are_frozen_and_compare_by_value():
         (lambda: Binormal(np.inf), "location must be finite"),
         (lambda: Bibeta((1.0, -1.0)), "b must be positive"),
         (lambda: StudentT(-2.0), "degrees_of_freedom must be positive"),
-        (lambda: Mixture((Normal(),), (0.5, 0.5)), "one number per law, got 2 for 1"),
+        (lambda: Mixture((Normal(),), (0.5, 0.5)), "one number per distribution, got 2 for 1"),
         (lambda: Mixture((Normal(), Normal()), (0.5, 0.6)), "sum to 1"),
         (lambda: Levels((0.5, 0.6), (0.5, 0.5)), "positives must be probabilities"),
         (lambda: Levels((1.0,), (0.5, 0.5)), "one probability per level each, got 1 and 2"),

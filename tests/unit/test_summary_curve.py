@@ -30,12 +30,12 @@ def random_tasks(rng, n_tasks, size, levels=None):
     return y, s, np.concatenate([group, extra, extra])
 
 
-def law_tasks(rng, law, prevalences, sizes):
-    """Tasks of one score law at different prevalences."""
+def distribution_tasks(rng, distribution, prevalences, sizes):
+    """Tasks of one score distribution at different prevalences."""
     parts = []
     for task, (prevalence, size) in enumerate(zip(prevalences, sizes, strict=True)):
         n_pos = max(1, round(prevalence * size))
-        y, s = law.sample(n_pos, size - n_pos, rng)
+        y, s = distribution.sample(n_pos, size - n_pos, rng)
         parts.append((y, s, np.full(size, task)))
     return [np.concatenate(column) for column in zip(*parts, strict=True)]
 
@@ -90,21 +90,21 @@ def test_the_order_of_tasks_changes_nothing(method):
         np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-12)
 
 
-@pytest.mark.parametrize("law", [Binormal(), Bibeta()], ids=["binormal", "bibeta"])
-def test_tasks_of_one_law_at_any_prevalence_give_its_curve(law):
+@pytest.mark.parametrize("distribution", [Binormal(), Bibeta()], ids=["binormal", "bibeta"])
+def test_tasks_of_one_distribution_at_any_prevalence_give_its_curve(distribution):
     rng = np.random.default_rng(4)
     prevalences = np.geomspace(0.01, 0.5, 24)
-    rankings = rank_groups(*law_tasks(rng, law, prevalences, np.full(24, 10_000)))
+    rankings = rank_groups(*distribution_tasks(rng, distribution, prevalences, np.full(24, 10_000)))
     for reference in (0.02, 0.1, 0.5):
         summary = summary_curve(rankings, reference)
-        truth = law.aucpr(reference)
+        truth = distribution.aucpr(reference)
         # The spread of the tasks' own areas at this prevalence gives the error of the mean.
         own = [pr.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
         error = np.std(own, ddof=1) / np.sqrt(24)
         assert summary.area == pytest.approx(truth, abs=4 * error)
         assert error < 0.05 * truth  # or the test would prove little
         # Vertical averaging cannot: it stays where the tasks' own prevalences put it.
-    assert abs(summary.beside["vertical"] - law.aucpr(0.5)) > 0.05
+    assert abs(summary.beside["vertical"] - distribution.aucpr(0.5)) > 0.05
 
 
 def test_area_of_the_vertical_mean_is_the_mean_area():
@@ -162,20 +162,20 @@ def test_perfect_tasks_do_not_get_a_band_of_no_width():
     expected = pi * recall / (pi * recall + (1 - pi) * alpha)
     known = recall <= 0.8
     np.testing.assert_allclose(summary.low[known], expected[known])
-    # Five positives say nothing about recalls above 5/6 of the law.
+    # Five positives say nothing about recalls above 5/6 of the distribution.
     assert np.all(summary.low[~known] <= expected[~known] * (1 + 1e-12))
 
 
-def test_coverage_of_the_band_when_tasks_share_one_law():
+def test_coverage_of_the_band_when_tasks_share_one_distribution():
     # 400 data sets of 10 tasks with 25 positives each; binomial with .95: 364 hits or fewer have
     # probability 1e-3. Without its correction for small tasks it covers recall .9 about .85.
     rng = np.random.default_rng(9)
-    law, at = Binormal(), [19, 49, 79]
-    truth = law.precision(GRID[at], 0.2)
+    distribution, at = Binormal(), [19, 49, 79]
+    truth = distribution.precision(GRID[at], 0.2)
     hits = np.zeros(3)
     for _ in range(400):
         rankings = rank_groups(
-            *law_tasks(rng, law, np.full(10, 0.2), np.full(10, 125)), pooled=False
+            *distribution_tasks(rng, distribution, np.full(10, 0.2), np.full(10, 125)), pooled=False
         )
         summary = summary_curve(rankings, 0.2)
         hits += (summary.low[at] <= truth) & (truth <= summary.high[at])

@@ -19,10 +19,11 @@ from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
 
-# The hypergeometric law is summed this many standard deviations to each side, ...
+# The hypergeometric distribution is summed this many standard deviations to each side, ...
 _REACH = 10.0
-# ... and at every h-th value, h up to its standard deviation over this. What that adds is the law's
-# characteristic function at 2 pi / h, at most exp(-variance (1 - cos(2 pi / h))): below 1e-16.
+# ... and at every h-th value, h up to its standard deviation over this. What that adds is the
+# distribution's characteristic function at 2 pi / h, at most exp(-variance (1 - cos(2 pi / h))):
+# below 1e-16.
 _STEPS = 2.2
 # The rows that smaller shares of negatives stand for are more than any count.
 _SMALLEST_RATIO = 1e-80
@@ -162,7 +163,8 @@ def _expected_precision(tp: FloatArray, fp: FloatArray, m: int, kept: int) -> Fl
     if kept == m:
         return np.asarray(tp / (tp + fp))
     result = np.empty_like(tp)
-    # Rows with the same FP share their law, and neighbouring rows have laws of like width.
+    # Rows with the same FP share their distribution, and neighbouring rows have distributions of
+    # like width.
     for begin in range(0, tp.size, _ROWS_AT_ONCE):
         rows = slice(begin, begin + _ROWS_AT_ONCE)
         result[rows] = _expected_block(tp[rows], fp[rows], m, kept)
@@ -173,12 +175,13 @@ def _expected_block(tp: FloatArray, fp: FloatArray, m: int, kept: int) -> FloatA
     share = kept / m
     deviation = np.sqrt(fp * share * (1 - share) * (m - fp) / max(m - 1, 1))
     step = np.maximum(1.0, np.floor(deviation / _STEPS))
-    # The tails of a hypergeometric law with a small mean are longer than its deviation says.
+    # The tails of a hypergeometric distribution with a small mean are longer than its deviation
+    # says.
     reach = _REACH * deviation + 3.0 * _REACH
     smallest, largest = np.maximum(0.0, kept - (m - fp)), np.minimum(fp, float(kept))
     middle = np.rint(fp * share)
     start = np.maximum(smallest, middle - step * np.ceil(reach / step))
-    # Whole windows only where the law itself ends; else both ends are far in the tails.
+    # Whole windows only where the distribution itself ends; else both ends are far in the tails.
     count = int(np.max(np.floor((np.minimum(largest, middle + reach) - start) / step))) + 1
     values = start[:, np.newaxis] + step[:, np.newaxis] * np.arange(count)
     inside = values <= largest[:, np.newaxis]

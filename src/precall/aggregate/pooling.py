@@ -154,8 +154,8 @@ class Comparability:
     Attributes
     ----------
     p_value : float
-        Of the hypothesis that positives have one score law in all groups, and negatives too:
-        twice the smaller p-value of two Kruskal-Wallis tests, one per class.
+        Of the hypothesis that positives have one score distribution in all groups, and negatives
+        too: twice the smaller p-value of two Kruskal-Wallis tests, one per class.
     within : float
         Share of (positive, negative) pairs of the *same* group in the right order.
     between : float
@@ -194,7 +194,7 @@ def comparability(
 
 
 def kruskal_wallis(table: IntArray) -> float:
-    """p-value of equal laws in the rows of a table of counts over ordered cells.
+    """p-value of equal distributions in the rows of a table of counts over ordered cells.
 
     Midranks with the usual correction for ties; 1 if there is nothing to compare.
     """

@@ -137,8 +137,8 @@ def summary_curve(
     -----
     The average is exact at every recall, not on a grid. Its area behaves as one would hope: tasks
     with the same curve give that curve, the order of the tasks does not matter, and tasks drawn
-    from one score law at any mixture of prevalences give the curve of that law at the reference
-    prevalence, up to sampling error. Each task counts the same.
+    from one score distribution at any mixture of prevalences give the curve of that distribution at
+    the reference prevalence, up to sampling error. Each task counts the same.
 
     The band is ``log alpha(r) +- t s / (sqrt(G) alpha(r))`` over the tasks, mapped to precision,
     which decreases in alpha; where no task has a false positive yet, the upper limit of alpha is
@@ -146,8 +146,9 @@ def summary_curve(
     positives have (the k-th of n positives stands at recall ``k / (n + 1)`` on average, not at
     ``k / n``). In simulations with 5 to 30 tasks of 20 or 100 positives, a 95 % band covered the
     mean curve at recalls from .1 to .9 in .90 to .98 of 400 data sets when all tasks had one score
-    law, and in .87 to .97 when the tasks differed much, least at recall .1. For ``"vertical"`` the
-    band is ``mean +- t s / sqrt(G)`` of precision, for ``"pooled"`` the jackknife over tasks.
+    distribution, and in .87 to .97 when the tasks differed much, least at recall .1. For
+    ``"vertical"`` the band is ``mean +- t s / sqrt(G)`` of precision, for ``"pooled"`` the
+    jackknife over tasks.
 
     Examples
     --------

@@ -22,7 +22,7 @@ _SIGNIFICANT, _VISIBLE = 0.01, 0.01
 # With more groups than this nobody thinks of folds.
 _MOST_FOLDS = 20
 # Coverage of mean +- t s / sqrt(k) over the folds of a cross-validation, nominal .95: extremes over
-# sample sizes and prevalences in simulations on known score laws.
+# sample sizes and prevalences in simulations on known score distributions.
 _FOLD_COVERAGE = ("0.60", "0.95")
 _SHOWN = 3
 
@@ -119,7 +119,7 @@ def _comparability(verdict: Comparability) -> Iterator[str]:
         yield (
             "Pooled scores look incomparable: a positive outranks a negative of its own group "
             f"{100 * verdict.within:.3g} % of the time, one of another group only "
-            f"{100 * verdict.between:.3g} % (test of equal score laws, {chance}). "
+            f"{100 * verdict.between:.3g} % (test of equal score distributions, {chance}). "
             "Calibrate the scores per group, or take how='mean'."
         )
 

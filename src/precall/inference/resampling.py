@@ -2,8 +2,8 @@
 
 To draw n positives with replacement is to draw how many fall on each threshold: a multinomial
 over the rows of the :class:`~precall.Ranking`; the negatives likewise fall into the gaps and ties
-between the thresholds. The law is that of resampling the rows themselves, exactly, and a replicate
-costs as much as there are positives, however many negatives there are.
+between the thresholds. The distribution is that of resampling the rows themselves, exactly, and a
+replicate costs as much as there are positives, however many negatives there are.
 """
 
 from __future__ import annotations

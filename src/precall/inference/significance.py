@@ -1,4 +1,4 @@
-"""From estimates with their joint law to intervals, p-values and the probability of being best."""
+"""Intervals, p-values and the probability of being best, from jointly normal estimates."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The precision observed at a threshold that was chosen on the same data is optimistic. Here the
 choice is part of the procedure, and the promise covers it: *the certified threshold misses its
-target with probability at most delta*, for independent rows of any one law, ties included.
+target with probability at most delta*, for independent rows of any one distribution, ties included.
 
 **Minimum precision.** Write ``q(A)`` for the true precision of an upper set of scores ``A``
 (``score > t`` or ``score >= t``), and call ``A`` good if ``q(A) >= p``. A rank ``k`` is fixed
@@ -35,18 +35,18 @@ delta P(#V > k)``; the runs stay disjoint, and their sum stays at most ``delta``
 happens to hold no row, the tie at the top of the rows may lie below it, in or before the next bad
 set ``V'``, and rows of ``V`` that were not drawn flatter ``V'``. Still ``P(TP(V') passes, #V = 0)
 <= P(TP(V') passes) <= delta``; and if ``#V > k`` is at all likely, ``#V = 0`` is not. That the two
-together stay within ``delta`` is not proven here but computed: over 25,000 laws of two bad levels,
-searched for the worst, with ``p`` from .005 to .9, the exact probability of a wrong certificate
-was at most .96 ``delta``.
+together stay within ``delta`` is not proven here but computed: over 25,000 distributions of two bad
+levels, searched for the worst, with ``p`` from .005 to .9, the exact probability of a wrong
+certificate was at most .96 ``delta``.
 
 *Two sequences.* One start has to choose: low enough that no early false positive ends it, or high
 enough to reach a few good rows at the very top. So where the two differ there are two sequences,
 the main one at four fifths of delta and an early one at the rest (:func:`sequences`); what either
 certifies is certified, and their errors add up to delta.
 
-**Minimum recall.** The recall at the ``k``-th highest positive has a Beta(k, n-k+1) law, or is
-larger if scores are tied. The smallest ``k`` with ``P(Beta(k, n-k+1) < r) <= delta`` depends on
-``n``, ``r`` and ``delta`` only, so nothing was chosen on the data.
+**Minimum recall.** The recall at the ``k``-th highest positive has a Beta(k, n-k+1) distribution,
+or is larger if scores are tied. The smallest ``k`` with ``P(Beta(k, n-k+1) < r) <= delta`` depends
+on ``n``, ``r`` and ``delta`` only, so nothing was chosen on the data.
 
 **Bounds at all thresholds at once.** For what goes with the certificate (the recall at a
 threshold certified for precision) and for another prevalence, each class has a lower bound on

@@ -166,7 +166,7 @@ def operating_point(
     Warns
     -----
     ReliabilityWarning
-        With weights that differ within a class: no exact law is known for them, effective
+        With weights that differ within a class: no exact distribution is known for them, effective
         sample sizes are used, and the level is approximate.
 
     Notes
@@ -174,8 +174,9 @@ def operating_point(
     Fixed-sequence testing with exact binomial tails; the proof stands at the top of
     ``precall/points/certificates.py``.
     Compared with a Bonferroni correction over 30 thresholds it certifies far more: at 2,000 rows
-    with 10 % positives, two normal score laws two standard deviations apart and a precision of
-    0.8, a mean recall of .16 instead of .04 (.38 is possible if the law is known).
+    with 10 % positives, two normal score distributions two standard deviations apart and a
+    precision of 0.8, a mean recall of .16 instead of .04 (.38 is possible if the distribution is
+    known).
 
     References
     ----------

@@ -67,8 +67,9 @@ def bin_count(n_rows: int, epsilon: float) -> int:
 def probability_edges(n_bins: int) -> FloatArray:
     """Edges for scores that are probabilities, the same for all data.
 
-    Quantiles of an even mixture of the uniform law on [0, 1] and the law that is uniform on the
-    logit scale between 0.0001 and 0.9999: so that scores crowded near 0 or 1 get bins too.
+    Quantiles of an even mixture of the uniform distribution on [0, 1] and the distribution that is
+    uniform on the logit scale between 0.0001 and 0.9999: so that scores crowded near 0 or 1 get
+    bins too.
 
     Parameters
     ----------

@@ -8,9 +8,9 @@ of 64 bits, which is post-processing. ``PROOFS.md`` accounts for the rounding an
 floating-point error of the statistic.
 
 The integers come from the operating system's randomness: discrete Laplace noise from OpenDP, and
-the heavy-tailed law, which OpenDP does not have, from an exact sampler in integer arithmetic here.
-A seed replaces all that by NumPy's generator, for simulation, with a warning that such a release is
-not private.
+the heavy-tailed distribution, which OpenDP does not have, from an exact sampler in integer
+arithmetic here. A seed replaces all that by NumPy's generator, for simulation, with a warning that
+such a release is not private.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ FloatArray = npt.NDArray[np.float64]
 _FINEST_GRID = 20
 _USABLE_BITS = 44
 # Where seeded sums are cut off, so that none leaves 64 bits, and the scale from which geometric
-# variables would: there the continuous law is the discrete one to the last bit of a double.
+# variables would: there the continuous distribution is the discrete one to the last bit of a
+# double.
 _SEEDED_END = 2**61
 _SEEDED_WIDE = 2.0**54
 
@@ -83,7 +84,7 @@ class SystemNoise:
 
 
 class SeededNoise:
-    """The same laws from a NumPy generator: repeatable, fast, and not private."""
+    """The same distributions from a NumPy generator: repeatable, fast, and not private."""
 
     seeded = True
 
@@ -142,7 +143,7 @@ class Noisy:
         """Return limits that hold the statistic with probability of at least ``1 - error``."""
         scale = self.scale / self.grid
         ratio = math.exp(-1.0 / scale)
-        # P(|K| >= k) = 2 ratio^k / (1 + ratio) for the discrete law.
+        # P(|K| >= k) = 2 ratio^k / (1 + ratio) for the discrete distribution.
         steps = max(math.ceil(-scale * math.log(error * (1.0 + ratio) / 2.0)) - 1, 0)
         rounding = 0.0 if self.grid == 1.0 else self.grid
         return self.value - steps * self.grid, self.value + steps * self.grid + rounding
@@ -251,7 +252,7 @@ def heavy_tailed(scale: int, *, degree: int, noise: Noise) -> int:
     scale : int
         Scale, at least 1.
     degree : {2, 4}
-        2 is the discrete Cauchy law; 4 has a variance.
+        2 is the discrete Cauchy distribution; 4 has a variance.
     noise : Noise
         Where the bits come from.
 

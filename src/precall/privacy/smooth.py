@@ -41,7 +41,7 @@ class Calibration:
     factor : float
         Scale of the noise over the smooth sensitivity.
     degree : int
-        Law of the noise: 2 or 4 for ``1 / (1 + |z|^degree)``, 0 for Laplace.
+        Distribution of the noise: 2 or 4 for ``1 / (1 + |z|^degree)``, 0 for Laplace.
     """
 
     beta: float

@@ -3,7 +3,17 @@
 from precall._parallel import iterate_blocks, run_blocks
 
 from .catalogue import REGULAR
-from .laws import Beta, Gamma, Laplace, Law, Logistic, Mixture, Normal, StudentT, Uniform
+from .distributions import (
+    Beta,
+    Distribution,
+    Gamma,
+    Laplace,
+    Logistic,
+    Mixture,
+    Normal,
+    StudentT,
+    Uniform,
+)
 from .ranks import RankingBatch, rank_batch
 from .scenarios import (
     Bibeta,
@@ -28,7 +38,7 @@ __all__ = [
     "Levels",
     "Empirical",
     "REGULAR",
-    "Law",
+    "Distribution",
     "Normal",
     "StudentT",
     "Logistic",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from .laws import Gamma, Laplace, Logistic, Mixture, Normal, StudentT
+from .distributions import Gamma, Laplace, Logistic, Mixture, Normal, StudentT
 from .scenarios import Bibeta, Binormal, OffsetUniform, Pair, Scenario
 from .steps import Levels
 

@@ -5,8 +5,8 @@ ROC space, recall against false-positive rate, belongs to the scorer, and preval
 precision, ``p t / (p t + (1 - p) FPR(t))`` at recall ``t``.
 
 With continuous scores all estimators of the area converge to the same number, except the convex
-one (to the area of the convex hull) and the binormal one (to that of two normal laws). With tied
-scores they do not: :mod:`precall.simulate.steps` has those scenarios.
+one (to the area of the convex hull) and the binormal one (to that of two normal distributions).
+With tied scores they do not: :mod:`precall.simulate.steps` has those scenarios.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from precall._validation import (
 )
 from precall.exceptions import InputError
 
-from .laws import Beta, FloatArray, Law, Mixture, Normal, Uniform
+from .distributions import Beta, Distribution, FloatArray, Mixture, Normal, Uniform
 
 # What the curve does on a shorter stretch of recall cannot matter to an area.
 _NEGLIGIBLE_RECALL = 1e-14
@@ -150,10 +150,10 @@ class Scenario:
 
 
 class ContinuousScenario(Scenario):
-    """A scenario with a continuous law per class: `laws` is all that a subclass has to give."""
+    """A scenario with a continuous distribution per class; a subclass gives `distributions`."""
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
         raise NotImplementedError
 
     def auroc(self) -> float:
@@ -166,7 +166,7 @@ class ContinuousScenario(Scenario):
         """Variance of the empirical precision at this recall, times the number of rows N."""
         recall = _as_recall(recall, open_ends=True)
         p = as_fraction(prevalence, "prevalence")
-        positive, negative = self.laws()
+        positive, negative = self.distributions()
         threshold = positive.upper_quantile(recall)
         slope = negative.density(threshold) / positive.density(threshold)
         rate = self._false_positive_rate(recall)
@@ -180,10 +180,10 @@ class ContinuousScenario(Scenario):
     def _draw(
         self, positive: bool, rng: np.random.Generator, shape: tuple[int, int]
     ) -> npt.NDArray[Any]:
-        return self.laws()[0 if positive else 1].sample(rng, shape)
+        return self.distributions()[0 if positive else 1].sample(rng, shape)
 
     def _false_positive_rate(self, recall: FloatArray) -> FloatArray:
-        positive, negative = self.laws()
+        positive, negative = self.distributions()
         return negative.survival(positive.upper_quantile(recall))
 
     def _aucpr(self, prevalence: float, low: float, high: float, estimator: str) -> float:
@@ -194,7 +194,7 @@ class ContinuousScenario(Scenario):
 
     def _pieces(self, low: float, high: float) -> FloatArray:
         """Recalls that cut [low, high] into pieces inside which the curve is smooth."""
-        positive, negative = self.laws()
+        positive, negative = self.distributions()
         cuts = positive.survival(np.concatenate([positive.landmarks, negative.landmarks]))
         inner = cuts[(cuts > low + _NEGLIGIBLE_RECALL) & (cuts < high - _NEGLIGIBLE_RECALL)]
         return np.unique([low, *inner, high])
@@ -202,7 +202,7 @@ class ContinuousScenario(Scenario):
 
 @dataclass(frozen=True)
 class Pair(ContinuousScenario):
-    """Any two continuous laws.
+    """Any two continuous distributions.
 
     Examples
     --------
@@ -212,11 +212,11 @@ class Pair(ContinuousScenario):
     0.1951978574
     """
 
-    positives: Law
-    negatives: Law
+    positives: Distribution
+    negatives: Distribution
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
         return self.positives, self.negatives
 
 
@@ -241,16 +241,16 @@ class Binormal(ContinuousScenario):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        self.laws()
+        self.distributions()
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
         return Normal(location=self.mean, scale=self.standard_deviation), Normal()
 
 
 @dataclass(frozen=True)
 class Bibeta(ContinuousScenario):
-    """Beta laws with parameters (a, b) per class, as probabilities have.
+    """Beta distributions with parameters (a, b) per class, as probabilities have.
 
     The defaults are those of Boyd (2014, section 4.4).
 
@@ -266,10 +266,10 @@ class Bibeta(ContinuousScenario):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        self.laws()
+        self.distributions()
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
         return Beta(*self.positives), Beta(*self.negatives)
 
     def _false_positive_rate(self, recall: FloatArray) -> FloatArray:
@@ -300,10 +300,10 @@ class OffsetUniform(ContinuousScenario):
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        self.laws()
+        self.distributions()
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
         return Uniform(location=self.offset, scale=self.width), Uniform()
 
 
@@ -344,9 +344,9 @@ class OutlyingNegatives(ContinuousScenario):
         fraction = as_number(number, "number") / as_count(n_neg, "n_neg", minimum=1)
         return cls(fraction) if base is None else cls(fraction, base)
 
-    def laws(self) -> tuple[Law, Law]:
-        """The laws of the scores of positives and of negatives."""
-        positive, negative = self.base.laws()
+    def distributions(self) -> tuple[Distribution, Distribution]:
+        """The distributions of the scores of positives and of negatives."""
+        positive, negative = self.base.distributions()
         # No draw of a positive gets here: its probability is under one in 2**53.
         above_all = Uniform(location=float(positive.upper_quantile(2.0**-54)))
         return positive, Mixture((negative, above_all), (1.0 - self.fraction, self.fraction))

@@ -26,7 +26,7 @@ from precall._validation import (
 )
 from precall.exceptions import InputError, UndefinedMetricError
 
-from .laws import FloatArray, Mixture
+from .distributions import FloatArray, Mixture
 from .ranks import rank_batch
 from .scenarios import Binormal, ContinuousScenario, Scenario, precision_at
 
@@ -141,11 +141,12 @@ class Levels(TiedScenario):
         `base` is ``Binormal()`` by default.
         """
         n_levels = as_count(n_levels, "n_levels", minimum=2)
-        positive, negative = (Binormal() if base is None else base).laws()
+        positive, negative = (Binormal() if base is None else base).distributions()
         shares = np.arange(n_levels - 1, 0, -1) / n_levels
         edges = Mixture((positive, negative), (0.5, 0.5)).upper_quantile(shares)
         tails = [
-            np.concatenate([[1.0], law.survival(edges), [0.0]]) for law in (positive, negative)
+            np.concatenate([[1.0], distribution.survival(edges), [0.0]])
+            for distribution in (positive, negative)
         ]
         return cls(*(tuple((-np.diff(tail)).tolist()) for tail in tails))
 

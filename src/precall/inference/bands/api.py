@@ -51,9 +51,9 @@ def pr_band(
     ranking : Ranking
         Must have positives and negatives. Weighted rows count with their Kish effective sizes.
     method : str
-        ``"fiducial"`` (default): envelope of curves drawn from the exact pivotal laws of both
-        classes' order statistics, from ranks alone. ``"exact"``: finite-sample guarantee for any
-        continuous scores. ``"clemencon_vayatis"``: the smoothed bootstrap ball of Clémençon &
+        ``"fiducial"`` (default): envelope of curves drawn from the exact pivotal distributions of
+        both classes' order statistics, from ranks alone. ``"exact"``: finite-sample guarantee for
+        any continuous scores. ``"clemencon_vayatis"``: the smoothed bootstrap ball of Clémençon &
         Vayatis (2009, Algorithm 1). ``"bootstrap"``: the same replicates, studentised.
         ``"asymptotic"``: their Theorem 1, simulated. ``"pointwise"``: limits for each recall by
         itself, not for the curve.

@@ -23,7 +23,7 @@ from precall.exceptions import InputError
 from .paths import effective_sizes
 from .request import Limits, Request, observed_curve, precision
 from .smoothed import clipped
-from .smoothing import class_laws
+from .smoothing import class_distributions
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -40,10 +40,10 @@ def asymptotic_limits(
     if request.kind == "hit":
         raise InputError("method must not be 'asymptotic' for a hit band: use 'fiducial'.")
     shape = as_choice(shape, "shape", ("ball", "studentised"))
-    laws = class_laws(request.ranking, scores, bandwidth, kernel)
+    distributions = class_distributions(request.ranking, scores, bandwidth, kernel)
     sizes = effective_sizes(request.ranking)
     first, second = (1, 0) if request.kind == "roc" else (0, 1)
-    own, other = laws[first], laws[second]
+    own, other = distributions[first], distributions[second]
     threshold = own.upper_quantile(request.grid)
     rate = other.survival(threshold)
     slope = other.density(threshold) / own.density(threshold)
@@ -54,7 +54,8 @@ def asymptotic_limits(
     other_part = np.full_like(rate, 1.0 / np.sqrt(sizes[second]))
     prevalence_part = np.zeros_like(rate)
     if request.kind == "pr":
-        # dP/dα = -P² (1-p)/(pβ) and dP/dp = P² α/(p²β); the sign of a symmetric law is free.
+        # dP/dα = -P² (1-p)/(pβ) and dP/dp = P² α/(p²β); the sign of a symmetric distribution is
+        # free.
         factor = precision(request.grid, rate, share) ** 2 / request.grid
         own_part *= factor * (1.0 - share) / share
         other_part *= factor * (1.0 - share) / share
@@ -82,7 +83,7 @@ def asymptotic_limits(
         high,
         {
             "radius": radius,
-            "bandwidths": (laws[0].bandwidth, laws[1].bandwidth),
+            "bandwidths": (distributions[0].bandwidth, distributions[1].bandwidth),
             "standard_error": error,
         },
     )

@@ -1,11 +1,11 @@
 """Limits that hold for all order statistics of a uniform sample at once, calibrated exactly.
 
-The j-th smallest of n uniforms has the law Beta(j, n + 1 - j). Two-sided limits at one common
-local level leave the joint level to be found: the probability that no order statistic leaves its
-limits. Condition on nothing: let a Poisson process of rate n run over [0, 1], let it lose the mass
-of paths that break a limit as it passes it, and divide by the probability that it ends at n (the
-recursion of Steck and Noé, Poissonised as in Moscovich & Nadler 2017). Between limits the
-distribution of the count is convolved with a Poisson law, by FFT with the exact transform
+The j-th smallest of n uniforms has the distribution Beta(j, n + 1 - j). Two-sided limits at one
+common local level leave the joint level to be found: the probability that no order statistic leaves
+its limits. Condition on nothing: let a Poisson process of rate n run over [0, 1], let it lose the
+mass of paths that break a limit as it passes it, and divide by the probability that it ends at n
+(the recursion of Steck and Noé, Poissonised as in Moscovich & Nadler 2017). Between limits the
+distribution of the count is convolved with a Poisson distribution, by FFT with the exact transform
 ``exp(mean (exp(-i w) - 1))``.
 """
 

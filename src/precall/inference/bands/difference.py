@@ -56,9 +56,9 @@ def difference_band(
     """Simultaneous band for precision of model a minus precision of model b, at equal recall.
 
     Both models scored the same rows, so their curves rise and fall together. Every draw gives the
-    rows random weights, once, as the pivotal laws of order statistics have them (exponential
-    spacings), and reads off both curves; the band is the weighted rank envelope of the differences,
-    as in ``pr_band(method="fiducial")``.
+    rows random weights, once, as the pivotal distributions of order statistics have them
+    (exponential spacings), and reads off both curves; the band is the weighted rank envelope of the
+    differences, as in ``pr_band(method="fiducial")``.
 
     Clémençon & Vayatis (2009, § 2.2) call a scorer more accurate than another if its curve is
     nowhere lower. The band decides that partial order on the range of recall asked for, with one
@@ -249,8 +249,9 @@ def _draw_differences(
         if prevalence == "random":
             share = rng.beta(n + 0.5, m + 0.5, size=(size, 1))
         below = rng.standard_exponential((size, 1))
-        # Half a negative more at the top and at the bottom, as in the law of one curve. Each model
-        # draws its own: to share it would be hardly narrower, and assumes that models agree.
+        # Half a negative more at the top and at the bottom, as in the distribution of one curve.
+        # Each model draws its own: to share it would be hardly narrower, and assumes that models
+        # agree.
         ends = rng.standard_gamma(0.5, (2, 2, size, 1))
         curves = [
             _curve(path, ours, theirs, weights, below, ends[model], model, grid, share)

@@ -28,7 +28,7 @@ _PREVALENCE_SHARE = 0.2
 _MARGIN = 5.0
 # Recalls at which limits are made before they are read off at shares of rows selected.
 _HIT_POINTS = 1001
-# Rows of a class beyond which the joint law would fill gigabytes.
+# Rows of a class beyond which the joint distribution would fill gigabytes.
 _MOST_ROWS = 2**28
 
 

@@ -1,9 +1,9 @@
-"""Curves drawn from the exact pivotal laws of both classes' order statistics.
+"""Curves drawn from the exact pivotal distributions of both classes' order statistics.
 
-For continuous scores the true rate of the own class at its j-th highest row has the law of a
-uniform order statistic, Beta(j, n + 1 - j), whatever the scores are; and given a threshold with d
+For continuous scores the true rate of the own class at its j-th highest row has the distribution of
+a uniform order statistic, Beta(j, n + 1 - j), whatever the scores are; and given a threshold with d
 rows of the other class above, its true rate lies between two order statistics of that class. Both
-laws are free of the unknown score distributions, so they can be drawn from directly: no
+distributions are free of the unknown score distributions, so they can be drawn from directly: no
 bandwidth, no resampling of scores, ranks only.
 """
 
@@ -101,7 +101,7 @@ def _gamma_process(
     """Draw the true rates of the other class at thresholds with about so many of its rows above.
 
     With d rows above, the rate lies between Beta(d, m + 1 - d) and Beta(d + 1, m - d); half a row
-    more than d is the compromise, and a gamma process gives the joint law along the curve.
+    more than d is the compromise, and a gamma process gives the joint distribution along the curve.
     """
     before, after = path.smooth(rows), path.smooth(rows + 1)
     count = np.maximum.accumulate(before + share * (after - before) + 0.5, axis=1)

@@ -12,7 +12,7 @@ from .request import Limits, Request, as_curves, inner_grid
 
 
 def fiducial_limits(request: Request, *, ties: str | None = None) -> Limits:
-    """Weighted rank envelope of curves drawn from the pivotal laws of the order statistics."""
+    """Weighted rank envelope of curves from the pivotal distributions of order statistics."""
     return envelope_of(request, draw_curves(request, ties))
 
 

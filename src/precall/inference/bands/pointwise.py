@@ -38,7 +38,7 @@ def curve_interval_at(
     Returns
     -------
     Interval
-        Equal tails of the fiducial law; its estimate is the observed curve at that recall.
+        Equal tails of the fiducial distribution; its estimate is the observed curve at that recall.
 
     Examples
     --------

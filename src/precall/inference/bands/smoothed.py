@@ -3,7 +3,7 @@
 A replicate needs no scores: on a grid of K recalls only K order statistics of the resampled
 positives matter. They are the smoothed quantiles of uniform order statistics, whose spacings are
 gamma variables; and the negatives between K thresholds are one multinomial draw. That is equal in
-law to drawing, smoothing and sorting all rows, and costs O(K) whatever their number.
+distribution to drawing, smoothing and sorting all rows, and costs O(K) whatever their number.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from precall.ranking import Ranking
 
 from .paths import effective_sizes, require_both_classes, snap
 from .request import Limits, Request, as_curves, inner_grid, observed_curve, precision
-from .smoothing import SmoothLaw, class_laws
+from .smoothing import SmoothDistribution, class_distributions
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -116,10 +116,12 @@ def make_replicates(
     bandwidth: Any,
     proposal_prevalence: float | None,
 ) -> Replicates:
-    """Draw bootstrap samples from the smoothed laws and return their curves."""
-    laws = class_laws(request.ranking, scores, bandwidth, kernel)
+    """Draw bootstrap samples from the smoothed distributions and return their curves."""
+    distributions = class_distributions(request.ranking, scores, bandwidth, kernel)
     n, m = effective_sizes(request.ranking)
-    diagnostics: dict[str, Any] = {"bandwidths": (laws[0].bandwidth, laws[1].bandwidth)}
+    diagnostics: dict[str, Any] = {
+        "bandwidths": (distributions[0].bandwidth, distributions[1].bandwidth)
+    }
     count = request.n_resamples
     weights = np.full(count, 1.0 / count)
     if request.fixed:
@@ -139,7 +141,12 @@ def make_replicates(
     sizes = positives, n + m - positives
     first, second = (1, 0) if request.kind == "roc" else (0, 1)
     rate = smoothed_rates(
-        laws[first], laws[second], inner_grid(request), sizes[first], sizes[second], request.rng
+        distributions[first],
+        distributions[second],
+        inner_grid(request),
+        sizes[first],
+        sizes[second],
+        request.rng,
     )
     # Weighted classes keep the odds that their weights give them.
     factor = request.ranking.n_pos / request.ranking.n_neg * (m / n)
@@ -199,14 +206,14 @@ def _both_classes(
 
 
 def smoothed_rates(
-    own: SmoothLaw,
-    other: SmoothLaw,
+    own: SmoothDistribution,
+    other: SmoothDistribution,
     grid: FloatArray,
     own_sizes: IntArray,
     other_sizes: IntArray,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Rates of the other class where samples from smoothed laws reach rates of the own class."""
+    """Rates of the other class where smoothed samples reach rates of the own class."""
     rows = np.ceil(snap(own_sizes[:, None] * grid))
     rows = np.maximum(rows, 1.0)
     shapes = np.diff(rows, axis=1, prepend=0.0, append=own_sizes[:, None] + 1.0)
@@ -226,7 +233,7 @@ def smooth_pr_curve(
     scores: tuple[object, object] | None = None,
     n_points: int = 513,
 ) -> Curve:
-    """Precision-recall curve of kernel-smoothed class laws (Clémençon & Vayatis 2009, § 2.3).
+    """Precision-recall curve of kernel-smoothed classes (Clémençon & Vayatis 2009, § 2.3).
 
     Parameters
     ----------
@@ -257,7 +264,7 @@ def smooth_pr_curve(
     """
     require_ranking(ranking)
     require_both_classes(ranking)
-    positive, negative = class_laws(ranking, scores, bandwidth, kernel)
+    positive, negative = class_distributions(ranking, scores, bandwidth, kernel)
     recall = np.linspace(0.0, 1.0, as_count(n_points, "n_points", minimum=2))
     threshold = positive.upper_quantile(recall)
     fp = np.maximum.accumulate(negative.survival(threshold)) * ranking.n_neg

@@ -1,4 +1,4 @@
-"""Kernel-smoothed class laws, on pooled normal scores or on the raw scores."""
+"""Kernel-smoothed class distributions, on pooled normal scores or on the raw scores."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _BANDWIDTHS_IN = (1e-100, 1e100)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SmoothLaw:
-    """A class's score law, smoothed: its survival function and density on an even grid."""
+class SmoothDistribution:
+    """A class's score distribution, smoothed: its survival function and density on an even grid."""
 
     grid: FloatArray
     survival_values: FloatArray
@@ -74,8 +74,8 @@ class ClassScores:
         return mean, float(mass @ spread / 3.0)
 
 
-def smooth(scores: ClassScores, bandwidth: float, kernel: str) -> SmoothLaw:
-    """Convolve a class's score law with a kernel."""
+def smooth(scores: ClassScores, bandwidth: float, kernel: str) -> SmoothDistribution:
+    """Convolve a class's score distribution with a kernel."""
     reach = _GAUSSIAN_REACH * bandwidth if kernel == "gaussian" else bandwidth
     low, high = scores.edges[0] - reach, scores.edges[-1] + reach
     points = int(np.ceil(_POINTS_PER_BANDWIDTH * (high - low) / bandwidth))
@@ -90,7 +90,7 @@ def smooth(scores: ClassScores, bandwidth: float, kernel: str) -> SmoothLaw:
     smoothed = np.maximum(np.fft.irfft(product, length), 0.0)[half : half + points]
     cumulated = np.concatenate([[0.0], np.cumsum(smoothed)])
     cumulated /= cumulated[-1]
-    return SmoothLaw(
+    return SmoothDistribution(
         grid=edges,
         survival_values=1.0 - cumulated,
         density_values=np.gradient(cumulated, step),
@@ -106,18 +106,18 @@ def _kernel_mass(edges: FloatArray, bandwidth: float, kernel: str) -> FloatArray
     return np.diff(np.clip(0.5 * (edges / bandwidth + 1.0), 0.0, 1.0))
 
 
-def class_laws(
+def class_distributions(
     ranking: Ranking, scores: tuple[object, object] | None, bandwidth: object, kernel: object
-) -> tuple[SmoothLaw, SmoothLaw]:
-    """Smoothed laws of positives and negatives.
+) -> tuple[SmoothDistribution, SmoothDistribution]:
+    """Smoothed distributions of positives and negatives.
 
     Without `scores` the ranking's own pooled normal scores are smoothed, with them the raw ones.
     """
     kernel = as_choice(kernel, "kernel", KERNELS)
     classes = normal_scores(ranking) if scores is None else raw_scores(ranking, scores)
     widths = _bandwidths(classes, bandwidth)
-    laws = [smooth(*pair, kernel) for pair in zip(classes, widths, strict=True)]
-    return laws[0], laws[1]
+    distributions = [smooth(*pair, kernel) for pair in zip(classes, widths, strict=True)]
+    return distributions[0], distributions[1]
 
 
 def normal_scores(ranking: Ranking) -> tuple[ClassScores, ClassScores]:

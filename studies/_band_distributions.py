@@ -1,9 +1,10 @@
-"""Laws of the empirical precision, of its bootstrap, and how far they are from each other.
+"""Distributions of the empirical precision, of its bootstrap, and how far they are from each other.
 
-At one recall, with the numbers of positives and negatives fixed, a law can be computed instead of
-drawn: the threshold is an order statistic of the positives, so its tail probability is a beta
-variable, and given it the negatives above are binomial. That holds for samples from the true laws
-of the scores, from smoothed ones and, with the threshold on one of the rows, from the rows.
+At one recall, with the numbers of positives and negatives fixed, a distribution can be computed
+instead of drawn: the threshold is an order statistic of the positives, so its tail probability is a
+beta variable, and given it the negatives above are binomial. That holds for samples from the true
+distributions of the scores, from smoothed ones and, with the threshold on one of the rows, from the
+rows.
 """
 
 from __future__ import annotations
@@ -24,18 +25,18 @@ IntArray = npt.NDArray[np.int64]
 #: A distribution function made of steps: places, ascending, and its heights there.
 Steps = tuple[FloatArray, FloatArray]
 
-# Laws are cut at so many standard deviations: 1e-11 of a normal law lies beyond.
+# Distributions are cut at so many standard deviations: 1e-11 of a normal distribution lies beyond.
 _REACH = 6.8
 # The integrand is a normal curve times a smooth step, so Gauss-Legendre is exact to 1e-8 here.
 _NODES = 80
-# A wide count law is computed at so many counts per standard deviation, with a cubic spline
-# between them: its error is under 1e-5.
+# A wide count distribution is computed at so many counts per standard deviation, with a cubic
+# spline between them: its error is under 1e-5.
 _KNOTS_PER_DEVIATION = 8
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RowLaw:
-    """The laws of both classes that have their mass on the rows of a data set.
+class RowDistribution:
+    """The distributions of both classes that have their mass on the rows of a data set.
 
     The score of a threshold is the number of the positive it is at, counted from the top, with a
     minus sign: a curve depends on ranks only.
@@ -81,7 +82,7 @@ def threshold_rates(
     return rate(tail), weights / weights.sum()
 
 
-def row_rates(rows: RowLaw, recall: float) -> tuple[FloatArray, FloatArray]:
+def row_rates(rows: RowDistribution, recall: float) -> tuple[FloatArray, FloatArray]:
     """Do the same for samples of the rows: the threshold is at one of them."""
     from scipy import special
 
@@ -95,17 +96,19 @@ def row_rates(rows: RowLaw, recall: float) -> tuple[FloatArray, FloatArray]:
     return counts / rows.n_neg, weights / weights.sum()
 
 
-def precision_law(
+def precision_distribution(
     rates: tuple[FloatArray, FloatArray], recall: float, n_pos: int, n_neg: int
 ) -> Steps:
-    """Law of the empirical precision, given the law of the rate at the threshold."""
-    counts, cdf = _count_law(*rates, n_neg)
+    """Distribution of the empirical precision, given that of the rate at the threshold."""
+    counts, cdf = _count_distribution(*rates, n_neg)
     values = precision(recall, counts / n_neg, n_pos / (n_pos + n_neg))
     # The more negatives the less precision: P(precision <= value of k) = P(count >= k).
     return values[::-1], 1.0 - np.concatenate([[0.0], cdf[:-1]])[::-1]
 
 
-def _count_law(rates: FloatArray, weights: FloatArray, n_neg: int) -> tuple[IntArray, FloatArray]:
+def _count_distribution(
+    rates: FloatArray, weights: FloatArray, n_neg: int
+) -> tuple[IntArray, FloatArray]:
     """Numbers of negatives above the threshold, and their distribution function."""
     from scipy import interpolate, special
 
@@ -141,7 +144,7 @@ def sample_steps(draws: FloatArray) -> Steps:
 
 
 def distance_bounds(truth: Steps, draws: FloatArray) -> tuple[float, float]:
-    """Two estimates, from draws, of the distance of their law from a true one: too low, too high.
+    """Two estimates of the distance between the distribution of draws and a true one: low, high.
 
     The largest difference from the draws' own distribution function is too high on average, by the
     noise it picks (Jensen). Where the first half of the draws finds the largest difference, that
@@ -169,7 +172,7 @@ def draw_sizes(size: int, prevalence: float, draws: int, rng: np.random.Generato
 
 
 def draw_curves(
-    laws: tuple[Any, Any],
+    distributions: tuple[Any, Any],
     recall: FloatArray,
     n_pos: IntArray,
     size: int,
@@ -177,7 +180,8 @@ def draw_curves(
 ) -> FloatArray:
     """Empirical curves (samples, recalls) of samples with these numbers of positives.
 
-    `laws` are anything with the `upper_quantile` of positives and the `survival` of negatives.
+    `distributions` are anything with the `upper_quantile` of positives and the `survival` of
+    negatives.
     """
-    rates = smoothed_rates(laws[0], laws[1], recall, n_pos, size - n_pos, rng)
+    rates = smoothed_rates(distributions[0], distributions[1], recall, n_pos, size - n_pos, rng)
     return precision(recall, rates, (n_pos / size)[:, np.newaxis])

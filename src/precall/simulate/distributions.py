@@ -1,8 +1,8 @@
-"""The law of the scores of one class: tail probability, quantile, density, draws.
+"""The distribution of the scores of one class: tail probability, quantile, density, draws.
 
-Precision-recall curves live in the upper tail, so a law is written from above: `survival` is the
-probability of a score over a threshold and `upper_quantile` its inverse. Both keep their relative
-accuracy where the probability is tiny, as ``1 - cdf`` would not.
+Precision-recall curves live in the upper tail, so a distribution is written from above: `survival`
+is the probability of a score over a threshold and `upper_quantile` its inverse. Both keep their
+relative accuracy where the probability is tiny, as ``1 - cdf`` would not.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from precall.exceptions import InputError
 FloatArray = npt.NDArray[np.float64]
 Shape = int | tuple[int, ...]
 
-# Tail probabilities of the landmarks of a law.
+# Tail probabilities of the landmarks of a distribution.
 _LANDMARK_TAILS = np.array([1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1.0 - 1e-6])
 
 
 @dataclass(frozen=True, kw_only=True)
-class Law:
-    """A continuous law of scores ``location + scale * Z``; each subclass is one law of ``Z``.
+class Distribution:
+    """A continuous distribution of scores ``location + scale * Z``; each subclass is one for ``Z``.
 
     A subclass gives `_survival`, `_upper_quantile`, `_density` and `_sample` of ``Z``, where
     `_upper_quantile` of 0 and of 1 are the ends of the support, and `_knots`: the points at which
@@ -98,8 +98,8 @@ class Law:
 
 
 @dataclass(frozen=True)
-class Normal(Law):
-    """Normal law: `location` is its mean, `scale` its standard deviation.
+class Normal(Distribution):
+    """Normal distribution: `location` is its mean, `scale` its standard deviation.
 
     Examples
     --------
@@ -121,8 +121,8 @@ class Normal(Law):
 
 
 @dataclass(frozen=True)
-class StudentT(Law):
-    """Student's t law: the fewer degrees of freedom, the heavier its tails."""
+class StudentT(Distribution):
+    """Student's t distribution: the fewer degrees of freedom, the heavier its tails."""
 
     degrees_of_freedom: float
 
@@ -131,8 +131,8 @@ class StudentT(Law):
         super().__post_init__()
         require_positive(degrees_of_freedom=self.degrees_of_freedom)
 
-    # Through the incomplete beta function: SciPy's own functions of this law lose digits, and
-    # the ends, in some of its releases.
+    # Through the incomplete beta function: SciPy's own functions of this distribution lose digits,
+    # and the ends, in some of its releases.
     def _survival(self, z: FloatArray) -> Any:
         half = 0.5 * self.degrees_of_freedom
         with np.errstate(over="ignore"):  # far out the square is infinite, and the tail 0
@@ -158,8 +158,8 @@ class StudentT(Law):
 
 
 @dataclass(frozen=True)
-class Logistic(Law):
-    """Logistic law."""
+class Logistic(Distribution):
+    """Logistic distribution."""
 
     def _survival(self, z: FloatArray) -> Any:
         return special.expit(-z)
@@ -175,8 +175,8 @@ class Logistic(Law):
 
 
 @dataclass(frozen=True)
-class Laplace(Law):
-    """Laplace (double exponential) law."""
+class Laplace(Distribution):
+    """Laplace (double exponential) distribution."""
 
     _knots = (0.0,)
 
@@ -197,8 +197,8 @@ class Laplace(Law):
 
 
 @dataclass(frozen=True)
-class Uniform(Law):
-    """Uniform law from `location` to ``location + scale``."""
+class Uniform(Distribution):
+    """Uniform distribution from `location` to ``location + scale``."""
 
     _knots = (0.0, 1.0)
 
@@ -216,8 +216,8 @@ class Uniform(Law):
 
 
 @dataclass(frozen=True)
-class Gamma(Law):
-    """Gamma law; with `shape` 1 the exponential law."""
+class Gamma(Distribution):
+    """Gamma distribution; with `shape` 1 the exponential distribution."""
 
     shape: float = 1.0
 
@@ -244,8 +244,8 @@ class Gamma(Law):
 
 
 @dataclass(frozen=True)
-class Beta(Law):
-    """Beta law, its density proportional to ``z**(a - 1) * (1 - z)**(b - 1)`` on [0, 1]."""
+class Beta(Distribution):
+    """Beta distribution: its density goes with ``z**(a - 1) * (1 - z)**(b - 1)`` on [0, 1]."""
 
     a: float
     b: float
@@ -274,8 +274,8 @@ class Beta(Law):
 
 
 @dataclass(frozen=True)
-class Mixture(Law):
-    """A law chosen anew for every score, from `laws` with probabilities `weights`.
+class Mixture(Distribution):
+    """Each score is from one of `distributions`, chosen with probabilities `weights`.
 
     Examples
     --------
@@ -286,32 +286,38 @@ class Mixture(Law):
     1.5
     """
 
-    laws: tuple[Law, ...]
+    distributions: tuple[Distribution, ...]
     weights: tuple[float, ...]
 
     def __post_init__(self) -> None:
         """Check the parameters."""
         super().__post_init__()
         weights = [as_number(weight, "weights") for weight in self.weights]
-        if not weights or len(weights) != len(self.laws):
+        if not weights or len(weights) != len(self.distributions):
             raise InputError(
-                f"weights must be one number per law, got {len(weights)} for {len(self.laws)} laws."
+                f"weights must be one number per distribution, got {len(weights)} for "
+                f"{len(self.distributions)} distributions."
             )
         if not min(weights) > 0.0 or abs(sum(weights) - 1.0) > 1e-12:
             raise InputError(
                 f"weights must be positive and sum to 1, got {self.weights}: "
-                "leave out laws of weight 0 and divide by the sum."
+                "leave out distributions of weight 0 and divide by the sum."
             )
 
     def _landmarks(self) -> Any:
-        return np.concatenate([law.landmarks for law in self.laws])
+        return np.concatenate([distribution.landmarks for distribution in self.distributions])
 
     def _survival(self, z: FloatArray) -> Any:
-        return np.tensordot(self.weights, [law.survival(z) for law in self.laws], axes=1)
+        return np.tensordot(
+            self.weights, [distribution.survival(z) for distribution in self.distributions], axes=1
+        )
 
     def _upper_quantile(self, q: FloatArray) -> Any:
-        # The quantile of a mixture lies between those of its laws: bisect to the last digit.
-        quantiles = np.stack([law.upper_quantile(q) for law in self.laws])
+        # The quantile of a mixture lies between those of its distributions: bisect to the last
+        # digit.
+        quantiles = np.stack(
+            [distribution.upper_quantile(q) for distribution in self.distributions]
+        )
         low, high = quantiles.min(axis=0), quantiles.max(axis=0)
         unbounded = np.where(q == 0.0, high, low)
         inside = np.isfinite(low) & np.isfinite(high)
@@ -324,14 +330,16 @@ class Mixture(Law):
             low, high = np.where(over, middle, low), np.where(over, high, middle)
 
     def _density(self, z: FloatArray) -> Any:
-        return np.tensordot(self.weights, [law.density(z) for law in self.laws], axes=1)
+        return np.tensordot(
+            self.weights, [distribution.density(z) for distribution in self.distributions], axes=1
+        )
 
     def _sample(self, rng: np.random.Generator, shape: Shape) -> Any:
         choice = np.searchsorted(np.cumsum(self.weights[:-1]), rng.random(shape), side="right")
         draws = np.empty(shape)
-        for index, law in enumerate(self.laws):
+        for index, distribution in enumerate(self.distributions):
             chosen = choice == index
-            draws[chosen] = law.sample(rng, int(np.count_nonzero(chosen)))
+            draws[chosen] = distribution.sample(rng, int(np.count_nonzero(chosen)))
         return draws
 
 
