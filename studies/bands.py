@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from precall.inference.bands.asymptotic import asymptotic_limits
 from precall.inference.bands.exact import exact_limits
-from precall.inference.bands.methods import draw_curves, envelope_of, tails_of
-from precall.inference.bands.request import Limits, Request, make_request
+from precall.inference.bands.fiducial_limits import draw_curves, envelope_of, tails_of
+from precall.inference.bands.request import BandRequest, Limits, make_request
 from precall.inference.bands.smoothed import ball_of, make_replicates, studentised_of
 from precall.ranking import Ranking
 from precall.simulate import (
@@ -129,12 +129,12 @@ def _multinomial(
     return rng.multinomial(size, shares / shares.sum())
 
 
-def default_limits(request: Request) -> dict[str, Limits]:
+def default_limits(request: BandRequest) -> dict[str, Limits]:
     """The limits of the default alone."""
     return {"fiducial": envelope_of(request, draw_curves(request))}
 
 
-def all_limits(request: Request) -> dict[str, Limits]:
+def all_limits(request: BandRequest) -> dict[str, Limits]:
     """Every method's limits; methods that draw the same curves share them."""
     curves = draw_curves(request)
     replicates = make_replicates(request, None, "gaussian", None, None)
@@ -160,7 +160,7 @@ def simulate_cell(
     data_sets: int,
     seed: Any,
     n_points: int = POINTS,
-    limits_of: Callable[[Request], dict[str, Limits]] = all_limits,
+    limits_of: Callable[[BandRequest], dict[str, Limits]] = all_limits,
 ) -> list[Row]:
     """Return one row per method: share of data sets whose band holds the curve, and its width."""
     rng = np.random.default_rng(seed)
@@ -288,7 +288,7 @@ def _one_cell(
     prevalence: float,
     data_sets: int,
     seed: Any,
-    limits_of: Callable[[Request], dict[str, Limits]] = all_limits,
+    limits_of: Callable[[BandRequest], dict[str, Limits]] = all_limits,
 ) -> list[Row]:
     return simulate_cell(
         model, design, size, prevalence, data_sets=data_sets, seed=seed, limits_of=limits_of

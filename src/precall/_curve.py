@@ -28,7 +28,7 @@ FloatArray = npt.NDArray[np.float64]
 _DRAWING_TOLERANCE = 5e-4
 
 
-class _Kind(NamedTuple):
+class _CurveKind(NamedTuple):
     """How a kind of curve reads the path of counts."""
 
     x: Callable[[Curve], FloatArray]
@@ -40,8 +40,8 @@ class _Kind(NamedTuple):
     y_label: str
 
 
-_KINDS: dict[str, _Kind] = {
-    "pr": _Kind(
+_KINDS: dict[str, _CurveKind] = {
+    "pr": _CurveKind(
         x=lambda c: c.recall,
         y=lambda c: c.precision,
         axis=lambda tp, fp: tp,
@@ -50,7 +50,7 @@ _KINDS: dict[str, _Kind] = {
         x_label="recall",
         y_label="precision",
     ),
-    "roc": _Kind(
+    "roc": _CurveKind(
         x=lambda c: c.false_positive_rate,
         y=lambda c: c.recall,
         axis=lambda tp, fp: fp,
@@ -59,7 +59,7 @@ _KINDS: dict[str, _Kind] = {
         x_label="false-positive rate",
         y_label="true-positive rate (recall)",
     ),
-    "hit": _Kind(
+    "hit": _CurveKind(
         x=lambda c: c.selected,
         y=lambda c: c.tp / (c.n_pos + c.n_neg),
         axis=lambda tp, fp: tp + fp,
@@ -68,7 +68,7 @@ _KINDS: dict[str, _Kind] = {
         x_label="share selected",
         y_label="share selected and positive",
     ),
-    "lift": _Kind(
+    "lift": _CurveKind(
         x=lambda c: c.selected,
         y=lambda c: c.precision / c.prevalence,
         axis=lambda tp, fp: tp + fp,
@@ -77,7 +77,7 @@ _KINDS: dict[str, _Kind] = {
         x_label="share selected",
         y_label="lift: precision / prevalence",
     ),
-    "gain": _Kind(
+    "gain": _CurveKind(
         x=lambda c: 1 - (c.n_pos / c.n_neg) * (c.n_pos - c.tp) / c.tp,
         y=lambda c: 1 - (c.n_pos / c.n_neg) * c.fp / c.tp,
         axis=lambda tp, fp: tp,

@@ -8,7 +8,7 @@ from precall.exceptions import InputError, ReliabilityWarning
 from precall.inference.bands import pr_band, smooth_pr_curve
 from precall.inference.bands.request import make_request, observed_curve
 from precall.inference.bands.smoothed import (
-    Replicates,
+    SmoothedCurves,
     make_replicates,
     smoothed_rates,
     studentised_of,
@@ -180,7 +180,7 @@ def test_studentised_band_follows_the_spread_of_the_curves():
     step = np.array([0.0, 0.02, 0.03])
     times, weights = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([0.1, 0.4, 0.4, 0.1])
     centre = observed_curve(asked)
-    got = studentised_of(asked, Replicates(centre + np.outer(times, step), weights, {}))
+    got = studentised_of(asked, SmoothedCurves(centre + np.outer(times, step), weights, {}))
     deviation = step * np.sqrt(0.2 * 2.0**2 + 0.8 * 1.0**2)
     # Four fifths of the weight are one step away, so the level of .95 is reached at two.
     half = (deviation + 0.02) * np.max(2 * step / (deviation + 0.02))

@@ -1,7 +1,9 @@
 """What the files around the package say is true of the package."""
 
+import ast
 import re
 import tomllib
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 
@@ -13,6 +15,12 @@ from scripts import minimum_versions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+#: Names that two things still have, and which of them goes.
+STILL_SHARED = {
+    "Coded": "a column of positions: that of the reader of files takes the place of the engines'",
+    "_Models": "all models of a comparison: those of clusters go when rows carry their clusters",
+}
 
 
 def test_one_version_everywhere():
@@ -103,3 +111,21 @@ def test_no_message_installs_a_name_from_an_index():
 def test_the_remedy_for_a_missing_package_names_an_extra_that_exists(extra):
     assert extra in PROJECT["optional-dependencies"]
     assert f'pip install ".[{extra}]"' in str(_optional.missing("this", "that", extra))
+
+
+def test_one_name_for_one_thing():
+    """No two classes and no two files share a name; a command's file is named after the command."""
+    package = ROOT / "src" / "precall"
+    files = Counter(
+        path.name
+        for path in package.rglob("*.py")
+        if path.name not in {"__init__.py", "__main__.py"} and path.parent.name != "cli"
+    )
+    classes = Counter(
+        node.name
+        for path in package.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+    )
+    shared = {name for names in (files, classes) for name, count in names.items() if count > 1}
+    assert shared <= STILL_SHARED.keys(), sorted(shared - STILL_SHARED.keys())

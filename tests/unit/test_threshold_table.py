@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 import precall as pr
-from precall.evaluation.thresholds import threshold_table
+from precall.evaluation.threshold_table import threshold_table
 
 
 def data(rows, *, weighted=False, seed=0):

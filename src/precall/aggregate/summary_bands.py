@@ -21,7 +21,7 @@ GRID = np.linspace(0.01, 1.0, 100)
 GRID.flags.writeable = False
 
 
-class Band(NamedTuple):
+class SummaryBand(NamedTuple):
     """Limits around the precision at each recall of the grid; NaN where nothing can be said."""
 
     low: FloatArray
@@ -86,12 +86,12 @@ def _to_precision(alpha: FloatArray, prevalence: float) -> FloatArray:
     return np.asarray(found / (found + (1 - prevalence) * alpha))
 
 
-def _nothing(precision: FloatArray) -> Band:
+def _nothing(precision: FloatArray) -> SummaryBand:
     unknown = np.full_like(precision, np.nan)
-    return Band(unknown, precision, unknown)
+    return SummaryBand(unknown, precision, unknown)
 
 
-def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: float) -> Band:
+def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: float) -> SummaryBand:
     """Student's t over tasks for the logarithm of the mean false-positive rate."""
     count = len(tasks)
     if count < 2:
@@ -101,7 +101,7 @@ def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: fl
     return _around(rates.mean(axis=0), half, curve, prevalence, level, float(np.sum(tasks.n_neg)))
 
 
-def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -> Band:
+def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -> SummaryBand:
     """The same for the false-positive rate of everything pooled, by the jackknife over tasks."""
     precision = curve.at(GRID)
     without = leave_one_group_out(pooled)
@@ -115,7 +115,7 @@ def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -
 
 def _around(
     alpha: FloatArray, half: FloatArray, curve: Curve, prevalence: float, level: float, n_neg: float
-) -> Band:
+) -> SummaryBand:
     """Limits ``alpha exp(+- half / alpha)``, mapped to precision; they contain the curve."""
     alpha = np.maximum(alpha, 0.0)
     with np.errstate(over="ignore"):
@@ -125,18 +125,20 @@ def _around(
     upper = np.where(alpha > 0, alpha * np.minimum(factor, 1 / np.maximum(alpha, 1e-300)), half)
     upper = np.minimum(np.maximum(upper, unseen), 1.0)
     precision = curve.at(GRID)
-    return Band(
+    return SummaryBand(
         np.minimum(_to_precision(upper, prevalence), precision),
         precision,
         np.maximum(_to_precision(alpha / factor, prevalence), precision),
     )
 
 
-def vertical_band(tasks: RankingSet, level: float) -> Band:
+def vertical_band(tasks: RankingSet, level: float) -> SummaryBand:
     """Student's t over tasks for the mean precision."""
     heights = precision_on_grid(tasks)
     precision, count = heights.mean(axis=0), len(tasks)
     if count < 2:
         return _nothing(precision)
     half = t_quantile(level, count - 1) * heights.std(axis=0, ddof=1) / np.sqrt(count)
-    return Band(np.maximum(precision - half, 0.0), precision, np.minimum(precision + half, 1.0))
+    return SummaryBand(
+        np.maximum(precision - half, 0.0), precision, np.minimum(precision + half, 1.0)
+    )

@@ -14,7 +14,7 @@ from ..evaluation import Evaluation, wording
 from ..evaluation.measures import MEASURES
 from .examples import Command
 from .options import (
-    Request,
+    FileRequest,
     cluster_option,
     column_options,
     evaluated,
@@ -83,7 +83,7 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    evaluation = evaluated(Request(file, roles, level, recall, seed, memory * 2**20))
+    evaluation = evaluated(FileRequest(file, roles, level, recall, seed, memory * 2**20))
     if as_json:
         write_json({"precall": __version__, "file": file} | evaluation.to_dict())
     else:

@@ -11,7 +11,7 @@ from ..evaluation import Settings, wording
 from ..points.operating import OperatingPoint, operating_point
 from .examples import Command
 from .options import (
-    Request,
+    FileRequest,
     column_options,
     file_argument,
     json_option,
@@ -58,7 +58,7 @@ def command(
     The promise holds although the threshold is chosen on the same rows, if they are independent.
     """
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(Request(file, roles, memory=memory * 2**20))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20))
     # Whoever picks one of several models by its promise has chosen among as many.
     settings = Settings(confidence_level=level, candidates=len(rankings))
     points = {}

@@ -98,7 +98,7 @@ def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     return apply
 
 
-class Request(NamedTuple):
+class FileRequest(NamedTuple):
     """Which file, which columns, and how to evaluate them."""
 
     file: str
@@ -116,7 +116,7 @@ def read(file: str, roles: Roles) -> Columns:
         return read_columns(file, roles)
 
 
-def ranked(request: Request) -> dict[str, Ranking]:
+def ranked(request: FileRequest) -> dict[str, Ranking]:
     """Rank every score of a file: in memory, or piece by piece if it is large."""
     roles = request.roles
     if is_large(request.file, roles, memory=request.memory):
@@ -129,7 +129,7 @@ def ranked(request: Request) -> dict[str, Ranking]:
     }
 
 
-def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
+def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
     """Evaluate a file: in memory, or piece by piece if it is large."""
     roles = request.roles
     settings: dict[str, Any] = {
@@ -164,7 +164,7 @@ def evaluated(request: Request, *, curves: bool = False) -> Evaluation:
 
 
 @contextmanager
-def _in_pieces(request: Request) -> Iterator[Request]:
+def _in_pieces(request: FileRequest) -> Iterator[FileRequest]:
     """Yield the request on data that the engines can read twice."""
     with ExitStack() as stack:
         with spinner() as say:
@@ -173,14 +173,14 @@ def _in_pieces(request: Request) -> Iterator[Request]:
         yield request._replace(file=file)
 
 
-def _most_cells(request: Request) -> int:
+def _most_cells(request: FileRequest) -> int:
     """Distinct scores of positives whose evaluation fits into the memory, for each model."""
     per_cell = _BYTES_PER_CELL + _BYTES_KEPT_PER_CELL * len(request.roles.scores)
     return max(request.memory // per_cell, _FEWEST_CELLS)
 
 
 def _ranked_by_pieces(
-    request: Request, group: str | None = None, *, most: int | None = None
+    request: FileRequest, group: str | None = None, *, most: int | None = None
 ) -> dict[str, Any]:
     """Rank every score; with `most`, more distinct scores of positives are merged into cells."""
     from ..engines import arrow

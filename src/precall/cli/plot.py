@@ -16,7 +16,7 @@ from ..inference.bands import pr_band
 from ..ranking import Ranking
 from .examples import Command
 from .options import (
-    Request,
+    FileRequest,
     check_output,
     column_options,
     file_argument,
@@ -66,7 +66,7 @@ def command(
     require("matplotlib", "drawing", "plot")
     path = check_output(output, (".png", ".svg", ".pdf"), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(Request(file, roles, memory=memory * 2**20))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20))
     # Matplotlib reads dollar signs as mathematics.
     titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))

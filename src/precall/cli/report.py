@@ -14,7 +14,7 @@ from ..example import example_path, load_example
 from ..exceptions import InputError
 from .examples import Command
 from .options import (
-    Request,
+    FileRequest,
     check_output,
     cluster_option,
     column_options,
@@ -89,7 +89,7 @@ def command(
             cluster=cluster,
             pos_label=pos_label,
         )
-        request = Request(file, roles, level, recall, seed, memory * 2**20)
+        request = FileRequest(file, roles, level, recall, seed, memory * 2**20)
         origin = Origin(source=_source(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
     evaluation = evaluated(request, curves=True)
@@ -105,7 +105,7 @@ def _source(file: str) -> str:
     return "standard input" if file == "-" else Path(file).name
 
 
-def _example(level: float, recall: float, seed: int, output: str) -> tuple[Request, Origin]:
+def _example(level: float, recall: float, seed: int, output: str) -> tuple[FileRequest, Origin]:
     example = load_example()
     columns = example.columns
     roles = Roles(
@@ -114,13 +114,13 @@ def _example(level: float, recall: float, seed: int, output: str) -> tuple[Reque
         group=columns["group"],
         cluster=columns["cluster"],
     )
-    request = Request(str(example_path()), roles, level, recall, seed, LARGE)
+    request = FileRequest(str(example_path()), roles, level, recall, seed, LARGE)
     command = ["precall", "report", *_settings(request), "-o", output]
     title = "Card payments: the example that comes with precall"
     return request, Origin(source=title, command=tuple(command))
 
 
-def _again(request: Request, output: str) -> tuple[str, ...]:
+def _again(request: FileRequest, output: str) -> tuple[str, ...]:
     """The command that makes the page again."""
     roles = request.roles
     words = ["precall", "report", request.file, "--label", roles.label]
@@ -133,7 +133,7 @@ def _again(request: Request, output: str) -> tuple[str, ...]:
     return (*words, *_settings(request), "-o", output)
 
 
-def _settings(request: Request) -> list[str]:
+def _settings(request: FileRequest) -> list[str]:
     """Settings that are not the default ones."""
     words = []
     for option, default in (("level", 0.95), ("recall", 0.8), ("seed", 0)):

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation, wording
-from ..evaluation.certificates import promise
+from ..evaluation.promises import promise
 from ..evaluation.results import plain
-from ..evaluation.thresholds import Limits
+from ..evaluation.threshold_table import ThresholdLimits
 from ..points.matrix import iso_f_contours
 from ..ranking import Ranking
 from .sections import shown_pairs
@@ -133,8 +133,8 @@ def _thresholds(model: ModelEvaluation) -> dict[str, Any]:
     return exact | _limits(table) | {"between": between | _limits(table.between)}
 
 
-def _limits(table: Limits) -> dict[str, list[float]]:
-    return {name: _fine(getattr(table, name)) for name in Limits.__dataclass_fields__}
+def _limits(table: ThresholdLimits) -> dict[str, list[float]]:
+    return {name: _fine(getattr(table, name)) for name in ThresholdLimits.__dataclass_fields__}
 
 
 def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:

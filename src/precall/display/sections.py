@@ -10,7 +10,7 @@ from .._rounding import TOLERANCE
 from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
-from ..evaluation.certificates import choice
+from ..evaluation.promises import choice
 
 _MOST_PAIRS = 10
 _EXPLANATIONS = {

@@ -10,7 +10,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..points.operating import OperatingPoint
 from . import wording
-from .certificates import choice
+from .promises import choice
 from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
 
 # A promise that finds less than this share of the positives is of little use.

@@ -24,10 +24,10 @@ from ..inference.result import MetricInterval
 from ..points.operating import OperatingPoint
 from ..ranking import Ranking
 from . import wording
-from .certificates import certified_points
 from .prevalences import PrevalenceTable, prevalence_table
+from .promises import certified_points
 from .quiet import quietly
-from .thresholds import ThresholdTable, threshold_table
+from .threshold_table import ThresholdTable, threshold_table
 
 #: With fewer positives than this, intervals hold the truth too rarely to be quoted.
 FEWEST_POSITIVES = 10

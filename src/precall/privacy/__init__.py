@@ -7,12 +7,12 @@ what is proved of them is in ``PROOFS.md`` beside this file.
 from . import attack, mechanisms, sensitivity
 from .budget import Budget, BudgetError
 from .crossval import PrivateCrossValidation, assign_folds, cross_validation
-from .curves import pr_curve, roc_curve
+from .curve_release import pr_curve, roc_curve
 from .edges import bin_count, private_edges, probability_edges
-from .matrix import PrivateConfusion, confusion
 from .measuring import MeasuredEpsilon, measure_epsilon
 from .mechanisms import SeededReleaseWarning
-from .metrics import MECHANISMS, auroc, average_precision
+from .private_areas import MECHANISMS, auroc, average_precision
+from .private_confusion import PrivateConfusion, confusion
 from .private_curve import PrivateCurve
 from .ratios import CONFUSION_METRICS
 from .values import PrivateValue

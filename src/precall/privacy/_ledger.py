@@ -68,7 +68,7 @@ def rounded_down(amount: Fraction) -> float:
     return nearest if exact(nearest) <= amount else math.nextafter(nearest, -math.inf)
 
 
-class Tally:
+class LedgerSums:
     """Running sums of what entries cost, for each part of each parallel block."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:

@@ -37,9 +37,9 @@ from ..exceptions import InputError, PrecallWarning
 from ._candidates import STATISTICS, Known
 from ._ledger import as_epsilon, exact, rounded_down
 from .budget import Budget
-from .matrix import PrivateConfusion, confusion
 from .mechanisms import Noisy
-from .metrics import auroc, average_precision
+from .private_areas import auroc, average_precision
+from .private_confusion import PrivateConfusion, confusion
 from .values import PrivateValue
 
 Array = npt.NDArray[Any]
@@ -198,7 +198,7 @@ def exposure(
     generator = as_generator(rng)
     limit = scores.size if n_targets is None else as_count(n_targets, "n_targets", minimum=1)
     targets = generator.permutation(scores.size)[:limit]
-    kind = _Kind.of(metrics, digits, epsilon, threshold)
+    kind = _ReleaseKind.of(metrics, digits, epsilon, threshold)
     right = np.array(
         [_trial(positive, scores, int(target), [kind], toss, generator)[0] for target in targets]
     )
@@ -254,8 +254,8 @@ def reidentification_curve(
     """
     generator = as_generator(rng)
     n_trials = as_count(n_trials, "n_trials", minimum=2)
-    kinds = [_Kind.of(metrics, count, None, threshold) for count in digits]
-    kinds += [_Kind.of(metrics, None, epsilon, threshold) for epsilon in epsilons]
+    kinds = [_ReleaseKind.of(metrics, count, None, threshold) for count in digits]
+    kinds += [_ReleaseKind.of(metrics, None, epsilon, threshold) for epsilon in epsilons]
     curve = []
     for size in sizes:
         right = np.empty((n_trials, len(kinds)))
@@ -283,7 +283,7 @@ def success_bound(epsilon: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Kind:
+class _ReleaseKind:
     """What is released, and how: rounded to some digits, or privately."""
 
     metrics: tuple[str, ...]
@@ -298,7 +298,7 @@ class _Kind:
         digits: int | None,
         epsilon: float | None,
         threshold: float | None,
-    ) -> _Kind:
+    ) -> _ReleaseKind:
         chosen = tuple(dict.fromkeys(as_choice(name, "metrics", METRICS) for name in metrics))
         if not chosen:
             raise InputError(f"metrics must name at least one of {', '.join(METRICS)}.")
@@ -316,7 +316,7 @@ def _trial(
     positive: Array,
     scores: Array,
     target: int,
-    kinds: list[_Kind],
+    kinds: list[_ReleaseKind],
     toss: bool,
     generator: np.random.Generator,
 ) -> list[float]:
@@ -347,7 +347,7 @@ def _value(everything: Known, metric: str) -> float:
 
 
 def _release(
-    positive: Array, scores: Array, kind: _Kind, generator: np.random.Generator
+    positive: Array, scores: Array, kind: _ReleaseKind, generator: np.random.Generator
 ) -> list[Release]:
     epsilon = kind.epsilon or math.nan
     budget = Budget(epsilon=epsilon)
@@ -431,7 +431,7 @@ def _known(y_true: object, y_score: object) -> tuple[Array, Array]:
     return positive, scores
 
 
-def _exposure(right: FloatArray, n_rows: int, kind: _Kind, *, toss: bool) -> Exposure:
+def _exposure(right: FloatArray, n_rows: int, kind: _ReleaseKind, *, toss: bool) -> Exposure:
     share = float(right.mean())
     # One success and one failure added, so that the error is never 0.
     smoothed = (right.sum() + 1.0) / (right.size + 2.0)

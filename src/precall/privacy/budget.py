@@ -22,7 +22,7 @@ import numpy.typing as npt
 from .._validation import as_vector
 from ..exceptions import BudgetError as BudgetError
 from ..exceptions import InputError
-from ._ledger import Cost, Entry, Tally, as_delta, as_epsilon, exact
+from ._ledger import Cost, Entry, LedgerSums, as_delta, as_epsilon, exact
 from ._ledger_file import locked, read_ledger, write_ledger
 
 _FORMAT = "precall privacy ledger 2"
@@ -75,7 +75,7 @@ class Budget:
     def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
         self._limit = Cost(as_epsilon(epsilon), as_delta(delta))
         self._entries: dict[int, Entry] = {}
-        self._tally = Tally()
+        self._sums = LedgerSums()
         self._serial = 0
         self._lock = threading.Lock()
         self._process = os.getpid()
@@ -95,7 +95,7 @@ class Budget:
     def spent(self) -> Cost:
         """What has been spent, releases that still run included."""
         with self._account():
-            return Cost(*map(float, self._tally.total()))
+            return Cost(*map(float, self._sums.total()))
 
     @property
     def remaining(self) -> Cost:
@@ -164,7 +164,7 @@ class Budget:
                 elif hold.looked:
                     self._entries[number] = replace(entry, state="failed")
                 else:
-                    self._tally.add(self._entries.pop(number), -1)
+                    self._sums.add(self._entries.pop(number), -1)
 
     @contextmanager
     def parallel(self) -> Iterator[Parallel]:
@@ -282,15 +282,15 @@ class Budget:
     def _restore(self, plain: Mapping[str, Any]) -> None:
         lines = [dict(line) for line in plain["ledger"]]
         self._entries = {int(line.pop("number")): _read_entry(line) for line in lines}
-        self._tally = Tally(self._entries.values())
+        self._sums = LedgerSums(self._entries.values())
         groups = [entry.group for entry in self._entries.values() if entry.group is not None]
         self._serial = max([int(plain["serial"]), *self._entries, *groups])
 
     def _begin(self, entry: Entry) -> int:
         with self._account(change=True):
-            self._tally.add(entry)
+            self._sums.add(entry)
             if self._overdrawn():
-                self._tally.add(entry, -1)
+                self._sums.add(entry, -1)
                 left = self._left()
                 raise BudgetError(
                     f"{entry.what} costs epsilon={entry.epsilon:.12g} and "
@@ -303,11 +303,11 @@ class Budget:
             return self._serial
 
     def _left(self) -> Cost:
-        epsilon, delta = self._tally.total()
+        epsilon, delta = self._sums.total()
         return Cost(float(exact(self.epsilon) - epsilon), float(exact(self.delta) - delta))
 
     def _overdrawn(self) -> bool:
-        epsilon, delta = self._tally.total()
+        epsilon, delta = self._sums.total()
         return epsilon > exact(self.epsilon) or delta > exact(self.delta)
 
 

@@ -17,7 +17,7 @@ from ..exceptions import InputError
 from ._ledger import as_delta, as_epsilon, exact, rounded_up
 from ._rows import read_rows
 from .budget import Budget
-from .metrics import auroc, average_precision
+from .private_areas import auroc, average_precision
 from .values import PrivateValue, mark
 
 _METRICS = {"average_precision": average_precision, "auroc": auroc}

@@ -12,7 +12,7 @@ from ..exceptions import InputError
 from .mechanisms import Noisy
 
 
-class Metric(Protocol):
+class NoisyMetric(Protocol):
     """How a metric follows from noisy statistics. None of this looks at the data."""
 
     @property
@@ -53,7 +53,7 @@ class PrivateValue(Rich):
     scale : float or None
         Standard deviation of the noise in `value`, to first order and computed from the release
         itself; None for mechanisms whose scale would give private counts away.
-    metric : Metric
+    metric : NoisyMetric
         What it is a value of.
     n_rows : int
         Public number of rows.
@@ -68,7 +68,7 @@ class PrivateValue(Rich):
     delta: float
     mechanism: str
     scale: float | None
-    metric: Metric
+    metric: NoisyMetric
     n_rows: int
     noisy: tuple[Noisy, ...] = ()
     seeded: bool = False

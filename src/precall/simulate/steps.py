@@ -31,7 +31,7 @@ from .ranks import rank_batch
 from .scenarios import Binormal, ContinuousScenario, Scenario, precision_at
 
 
-class Groups(NamedTuple):
+class TiedGroups(NamedTuple):
     """Groups of equal scores that hold positives, highest first, as shares of each class.
 
     Taking a group moves recall from `recall_before` to `recall` and the false-positive rate from
@@ -53,7 +53,7 @@ class TiedScenario(Scenario):
     """A scenario with finitely many scores: a subclass gives `groups` and its own draws."""
 
     @property
-    def groups(self) -> Groups:
+    def groups(self) -> TiedGroups:
         """The scores that positives can have, as shares of each class."""
         raise NotImplementedError
 
@@ -151,7 +151,7 @@ class Levels(TiedScenario):
         return cls(*(tuple((-np.diff(tail)).tolist()) for tail in tails))
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> TiedGroups:
         """The levels that positives can have, as shares of each class."""
         positive, negative = np.array(self.positives)[::-1], np.array(self.negatives)[::-1]
         return _groups(positive, negative, np.cumsum(negative))
@@ -207,7 +207,7 @@ class Empirical(TiedScenario):
         _ = self.groups
 
     @cached_property
-    def groups(self) -> Groups:
+    def groups(self) -> TiedGroups:
         """The distinct scores of positives, as shares of each class."""
         batch = rank_batch(self.positives[np.newaxis], self.negatives[np.newaxis])
         rows = slice(0, int(batch.n_thresholds[0]))
@@ -228,10 +228,10 @@ class Empirical(TiedScenario):
         return scores[rng.integers(scores.size, size=shape)]
 
 
-def _groups(positives: FloatArray, tied: FloatArray, rate: FloatArray) -> Groups:
+def _groups(positives: FloatArray, tied: FloatArray, rate: FloatArray) -> TiedGroups:
     """Cumulate the shares of positives; groups without positives only add to the rate."""
     held = positives > 0.0
     recall = np.cumsum(positives[held])
     recall[-1] = 1.0  # whatever rounding made of it
     before = np.concatenate([[0.0], recall[:-1]])
-    return Groups(before, recall, np.maximum(rate - tied, 0.0)[held], rate[held])
+    return TiedGroups(before, recall, np.maximum(rate - tied, 0.0)[held], rate[held])

@@ -15,7 +15,7 @@ from precall.ranking import Ranking
 from .asymptotic import asymptotic_limits
 from .band import Band
 from .exact import exact_limits
-from .methods import fiducial_limits, pointwise_limits
+from .fiducial_limits import fiducial_limits, pointwise_limits
 from .request import Limits, make_request, observed_curve
 from .smoothed import bootstrap_limits, clemencon_vayatis_limits
 

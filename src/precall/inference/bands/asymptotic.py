@@ -21,7 +21,7 @@ from precall._validation import as_choice
 from precall.exceptions import InputError
 
 from .paths import effective_sizes
-from .request import Limits, Request, observed_curve, precision
+from .request import BandRequest, Limits, observed_curve, precision
 from .smoothed import clipped
 from .smoothing import class_distributions
 
@@ -29,7 +29,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def asymptotic_limits(
-    request: Request,
+    request: BandRequest,
     *,
     scores: tuple[object, object] | None = None,
     kernel: str = "gaussian",

@@ -18,7 +18,7 @@ from precall.ranking import Ranking
 
 from .crossing import beta_limits, chosen_ranks, local_level
 from .paths import Path
-from .request import Limits, Request, precision
+from .request import BandRequest, Limits, precision
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ _HIT_POINTS = 1001
 _MOST_ROWS = 2**28
 
 
-def exact_limits(request: Request) -> Limits:
+def exact_limits(request: BandRequest) -> Limits:
     """Joint Beta limits of both classes' order statistics, mapped to the curve."""
     _require_equal_weights(request.ranking)
     rows = max(request.path.size, int(request.path.total))

@@ -8,7 +8,7 @@ from precall._interval import Interval
 from precall._validation import as_count, as_fraction, require_ranking
 from precall.ranking import Ranking
 
-from .methods import pointwise_limits
+from .fiducial_limits import pointwise_limits
 from .request import make_request, observed_curve
 
 

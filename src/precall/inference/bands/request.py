@@ -39,7 +39,7 @@ class Limits(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Request:
+class BandRequest:
     """One band to be made.
 
     Attributes
@@ -90,7 +90,7 @@ def make_request(
     n_resamples: int,
     prevalence: str,
     rng: np.random.Generator | int | None,
-) -> Request:
+) -> BandRequest:
     """Check what the public functions were given."""
     require_ranking(ranking)
     require_both_classes(ranking)
@@ -100,7 +100,7 @@ def make_request(
             f"{span_name} must start above 0, got {span!r}: nothing is selected there, so the "
             "curve has no height."
         )
-    return Request(
+    return BandRequest(
         ranking=ranking,
         kind=kind,
         grid=np.linspace(low, high, as_count(n_points, "n_points", minimum=2)),
@@ -117,14 +117,14 @@ def precision(recall: Any, rate: Any, prevalence: Any) -> FloatArray:
     return np.asarray(hits / (hits + (1.0 - prevalence) * rate))
 
 
-def inner_grid(request: Request) -> FloatArray:
+def inner_grid(request: BandRequest) -> FloatArray:
     """Rates of the own class at which curves are drawn: for hit curves not the band's own grid."""
     if request.kind == "hit":
         return np.linspace(0.0, 1.0, _HIT_POINTS)[1:-1]
     return request.grid
 
 
-def as_curves(request: Request, rate: FloatArray, prevalence: Any) -> FloatArray:
+def as_curves(request: BandRequest, rate: FloatArray, prevalence: Any) -> FloatArray:
     """Turn rates of the other class on the inner grid (draws, points) into heights of the curve."""
     if request.kind == "roc":
         return rate
@@ -139,7 +139,7 @@ def as_curves(request: Request, rate: FloatArray, prevalence: Any) -> FloatArray
     return interpolate_rows(grid, selected, found)
 
 
-def observed_curve(request: Request) -> FloatArray:
+def observed_curve(request: BandRequest) -> FloatArray:
     """Height of the observed curve on the band's grid."""
     prevalence = request.ranking.prevalence
     if request.kind == "hit":

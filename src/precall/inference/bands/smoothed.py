@@ -20,7 +20,7 @@ from precall.exceptions import InputError, ReliabilityWarning
 from precall.ranking import Ranking
 
 from .paths import effective_sizes, require_both_classes, snap
-from .request import Limits, Request, as_curves, inner_grid, observed_curve, precision
+from .request import BandRequest, Limits, as_curves, inner_grid, observed_curve, precision
 from .smoothing import SmoothDistribution, class_distributions
 
 FloatArray = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ _FEWEST_EFFECTIVE = 100.0
 _DEVIATION_FLOOR = 0.02
 
 
-class Replicates(NamedTuple):
+class SmoothedCurves(NamedTuple):
     """Curves of bootstrap samples (replicates, points), their weights, and diagnostics."""
 
     curves: FloatArray
@@ -41,7 +41,7 @@ class Replicates(NamedTuple):
 
 
 def clemencon_vayatis_limits(
-    request: Request,
+    request: BandRequest,
     *,
     scores: tuple[object, object] | None = None,
     kernel: str = "gaussian",
@@ -55,7 +55,7 @@ def clemencon_vayatis_limits(
 
 
 def bootstrap_limits(
-    request: Request,
+    request: BandRequest,
     *,
     scores: tuple[object, object] | None = None,
     kernel: str = "gaussian",
@@ -68,19 +68,19 @@ def bootstrap_limits(
     )
 
 
-def ball_of(request: Request, replicates: Replicates) -> Limits:
+def ball_of(request: BandRequest, replicates: SmoothedCurves) -> Limits:
     """Observed curve plus and minus one number."""
     return _around(request, replicates, np.ones(request.grid.size))
 
 
-def studentised_of(request: Request, replicates: Replicates) -> Limits:
+def studentised_of(request: BandRequest, replicates: SmoothedCurves) -> Limits:
     """Observed curve plus and minus a multiple of the replicates' standard deviation."""
     mean = replicates.weights @ replicates.curves
     variance = replicates.weights @ (replicates.curves - mean) ** 2
     return _around(request, replicates, np.sqrt(variance) + _DEVIATION_FLOOR)
 
 
-def _around(request: Request, replicates: Replicates, scale: FloatArray) -> Limits:
+def _around(request: BandRequest, replicates: SmoothedCurves, scale: FloatArray) -> Limits:
     centre = observed_curve(request)
     distance = (np.abs(replicates.curves - centre) / scale).max(axis=1)
     radius = weighted_quantile(distance, replicates.weights, request.confidence_level)
@@ -88,7 +88,9 @@ def _around(request: Request, replicates: Replicates, scale: FloatArray) -> Limi
     return Limits(low, high, replicates.diagnostics | {"radius": radius})
 
 
-def clipped(request: Request, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+def clipped(
+    request: BandRequest, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
     """Keep limits where the true curve can be.
 
     At the minimum precision only if the prevalence is known: the curve of the population may lie
@@ -110,12 +112,12 @@ def weighted_quantile(values: FloatArray, weights: FloatArray, level: float) -> 
 
 
 def make_replicates(
-    request: Request,
+    request: BandRequest,
     scores: tuple[object, object] | None,
     kernel: str,
     bandwidth: Any,
     proposal_prevalence: float | None,
-) -> Replicates:
+) -> SmoothedCurves:
     """Draw bootstrap samples from the smoothed distributions and return their curves."""
     distributions = class_distributions(request.ranking, scores, bandwidth, kernel)
     n, m = effective_sizes(request.ranking)
@@ -152,7 +154,7 @@ def make_replicates(
     factor = request.ranking.n_pos / request.ranking.n_neg * (m / n)
     odds = factor * positives / (n + m - positives)
     curves = as_curves(request, rate, (odds / (1.0 + odds))[:, None])
-    return Replicates(curves, weights, diagnostics)
+    return SmoothedCurves(curves, weights, diagnostics)
 
 
 def _class_sizes(

@@ -8,26 +8,26 @@ from precall._validation import as_choice
 
 from .envelope import rank_envelope
 from .fiducial import Rates, draw_prevalence, draw_rates
-from .request import Limits, Request, as_curves, inner_grid
+from .request import BandRequest, Limits, as_curves, inner_grid
 
 
-def fiducial_limits(request: Request, *, ties: str | None = None) -> Limits:
+def fiducial_limits(request: BandRequest, *, ties: str | None = None) -> Limits:
     """Weighted rank envelope of curves from the pivotal distributions of order statistics."""
     return envelope_of(request, draw_curves(request, ties))
 
 
-def pointwise_limits(request: Request, *, ties: str | None = None) -> Limits:
+def pointwise_limits(request: BandRequest, *, ties: str | None = None) -> Limits:
     """Equal tails of the drawn curves at each point by itself."""
     return tails_of(request, draw_curves(request, ties))
 
 
-def envelope_of(request: Request, curves: Rates) -> Limits:
+def envelope_of(request: BandRequest, curves: Rates) -> Limits:
     """Limits that a share `alpha` of the drawn curves leave anywhere."""
     low, high = rank_envelope(*curves, request.alpha)
     return Limits(low, high, _diagnostics(curves))
 
 
-def tails_of(request: Request, curves: Rates) -> Limits:
+def tails_of(request: BandRequest, curves: Rates) -> Limits:
     """Limits that a share `alpha` of the drawn curves leave at each point."""
     tail = 0.5 * request.alpha
     low = np.quantile(curves.low, tail, axis=0, method="lower")
@@ -43,7 +43,7 @@ def _diagnostics(curves: Rates) -> dict[str, float]:
     }
 
 
-def draw_curves(request: Request, ties: str | None = None) -> Rates:
+def draw_curves(request: BandRequest, ties: str | None = None) -> Rates:
     """Draw curves in the coordinates of the request, with their copies for the two limits."""
     if ties is None:
         ties = "bound" if request.ranking.coarsened else "interpolate"

@@ -21,7 +21,7 @@ _MOST_POINTS = 600
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Limits:
+class ThresholdLimits:
     """Clopper-Pearson limits: they hold for a threshold that was chosen beforehand.
 
     Attributes
@@ -43,7 +43,7 @@ class Limits:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Between(Limits):
+class Between(ThresholdLimits):
     """What is known between two tabulated thresholds, where negatives' scores are not kept.
 
     Element i is about scores strictly between thresholds i - 1 and i; the first one is about
@@ -64,7 +64,7 @@ class Between(Limits):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class ThresholdTable(Limits):
+class ThresholdTable(ThresholdLimits):
     """What happens at some thresholds of a ranking, from the highest to the lowest.
 
     Attributes
