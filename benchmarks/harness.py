@@ -97,7 +97,7 @@ REGISTRY: dict[str, Benchmark] = {}
 
 
 def benchmark(function: Benchmark) -> Benchmark:
-    """Register a generator of races; it is told whether to be quick.
+    """Register a generator of races; its argument says whether to be quick.
 
     Races are generated one at a time, so that only the data of one is in memory.
     """

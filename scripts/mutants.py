@@ -114,7 +114,7 @@ class Copy:
     def run(self, command: list[str], timeout: float | None = None) -> tuple[int | None, str]:
         """Run Python there; return the exit status (None: out of time) and what it printed."""
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
-        # A byte code file is told from a stale one by the second of the change and the length,
+        # Python knows a stale byte code file by the second of the change and the length,
         # which a mutant can share with the one before it.
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
         process = subprocess.Popen(

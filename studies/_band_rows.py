@@ -9,7 +9,7 @@ import numpy as np
 
 from ._results import Results, Row
 
-#: (method, centre) of a bootstrap distribution, and what people are told of it.
+#: (method, centre) of a bootstrap distribution, and how it is called on the page.
 KINDS = {
     ("naive", "observed"): "rows themselves (naive)",
     ("undersmoothed", "smoothed"): "σ(n log³n)^(−1/5), at the smoothed curve",

@@ -154,7 +154,7 @@ def _draw_variances(results: Results, ax: Any) -> None:
                 if (row["rows"], row["quantity"], row["prevalence"])
                 == (largest, quantity, prevalence)
             ]
-            # Side by side, so that the prevalences can be told apart.
+            # Side by side, so that no prevalence hides another.
             recall = [row["recall"] + 0.05 * (place - 1) for row in here]
             ax.plot(
                 recall,

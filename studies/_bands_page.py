@@ -86,13 +86,15 @@ def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> 
 
 def _widths(found: dict[tuple[Any, ...], dict[str, Row]]) -> str:
     """Tell the width of the default over that of others, as geometric means over cells."""
-    told = []
+    ratios_shown = []
     for other in _WIDTHS_OF:
         ratios = width_ratios(found.values(), "fiducial", other)
         if ratios.size:
             mean = float(np.exp(np.mean(np.log(ratios))))
-            told.append(f"{mean:.2f} of `{other}` ({ratios.size} cells)")
-    return "Mean width of `fiducial`, geometric mean over all cells: " + ", ".join(told) + "."
+            ratios_shown.append(f"{mean:.2f} of `{other}` ({ratios.size} cells)")
+    return (
+        "Mean width of `fiducial`, geometric mean over all cells: " + ", ".join(ratios_shown) + "."
+    )
 
 
 def width_ratios(cells: Collection[dict[str, Row]], method: str, other: str) -> FloatArray:

@@ -12,7 +12,7 @@ METRIC_NAMES = {"auroc": "AUROC", "average_precision": "average precision"}
 _SENSITIVITY_OF_AP = 1000
 
 
-def told(mechanism: str, delta: float) -> str:
+def described(mechanism: str, delta: float) -> str:
     """Name a mechanism for people."""
     names = {
         "printed_cauchy": "dissertation's Cauchy",
@@ -78,7 +78,9 @@ def _draw_errors(results: Results, metric: str, axes: Any) -> None:
             points = sorted((row["at"], row["value"]) for row in rows if row["rows"] == size)
             ax.plot(*zip(*points, strict=True), marker=".", label=f"{size:,} rows", **look)
         number = "5.4" if metric == "auroc" else "5.5"
-        ax.set_title(f"{METRIC_NAMES[metric]} ({number}):\n{told(mechanism, delta)}", fontsize=10)
+        ax.set_title(
+            f"{METRIC_NAMES[metric]} ({number}):\n{described(mechanism, delta)}", fontsize=10
+        )
         ax.set(xscale="log", xlabel="epsilon", ylim=(0, 0.7), ylabel="root-mean-square error")
     if axes[0].lines:
         axes[0].legend(frameon=False, fontsize=8)
@@ -101,7 +103,7 @@ def _draw_histograms(results: Results, axes: Any) -> None:
                 align="edge",
                 alpha=0.6,
                 color=colour,
-                label=told(mechanism, delta),
+                label=described(mechanism, delta),
             )
         exact = next(row["value"] for row in rows if row["mechanism"] == "exact")
         ax.axvline(exact, color="black", linewidth=1, linestyle="--", label="exact")
@@ -127,7 +129,7 @@ def write_page(results: Results) -> Path:
             + [_with_error(found[size, prevalence, *kind]) for kind in kinds]
             for size, prevalence in sizes
         ]
-        header = ["rows", "prevalence", *(told(*kind) for kind in kinds)]
+        header = ["rows", "prevalence", *(described(*kind) for kind in kinds)]
         tables.append(f"**{name[0].upper() + name[1:]}**\n\n" + markdown_table(header, lines))
     page = results.path(".md")
     count = settings["data_sets"] * settings["releases"]
@@ -179,10 +181,10 @@ def _gain(results: Results) -> str:
     rows = chosen(
         results, figure="rmse", metric="average_precision", rows=2000, prevalence=0.1, at=1.0
     )
-    errors = {told(row["mechanism"], row["delta"]): row["value"] for row in rows}
-    reference = errors[told("printed_cauchy", 0.0)]
+    errors = {described(row["mechanism"], row["delta"]): row["value"] for row in rows}
+    reference = errors[described("printed_cauchy", 0.0)]
     return "; ".join(
         f"{name} {error:.3f} (1/{reference / error:.1f} of the dissertation's Cauchy)"
         for name, error in errors.items()
-        if name in (told("rescaled", 0.0), told("curve", 0.0))
+        if name in (described("rescaled", 0.0), described("curve", 0.0))
     )

@@ -270,7 +270,7 @@ def _reject_nested(values: Array, name: str) -> None:
 
 
 def as_names(values: object, name: str) -> Array:
-    """Return a column of names (of groups, clusters, classes): anything that can be told apart."""
+    """Return a column of names (of groups, clusters, classes): any values that can be compared."""
     column = as_vector(values, name)
     if column.dtype.kind == "O":
         try:
@@ -413,7 +413,7 @@ def require_same_length(**arrays: Array) -> None:
     """Raise unless all arrays have one length, above zero."""
     sizes = {name: array.shape[0] for name, array in arrays.items()}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} has {size}" for name, size in sizes.items())
-        raise InputError(f"the arrays must have one value per row each, but {told} rows.")
+        lengths = ", ".join(f"{name} has {size}" for name, size in sizes.items())
+        raise InputError(f"the arrays must have one value per row each, but {lengths} rows.")
     if 0 in sizes.values():
         raise InputError(f"{' and '.join(sizes)} must have at least one row, got none.")

@@ -636,7 +636,7 @@ def test_extreme_data_give_a_page_that_says_why(visit, tmp_path, case):
     assert evaluation.answer[0] in " ".join(text.split())
     assert (view.page.locator("#pr-chart").count() == 1) == drawn
     if not drawn:
-        assert "Beware" in text
+        assert "Warning" in text
     else:
         slider = view.page.locator("#threshold-slider")
         view.move("#threshold-slider", int(slider.get_attribute("max")))

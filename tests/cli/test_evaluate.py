@@ -249,7 +249,7 @@ def test_one_class_and_tiny_data_give_an_answer_in_words(run, tmp_path, y):
     write_csv(tmp_path / "scores.csv", {"y": y, "s": np.arange(len(y))})
     result = run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s")
     assert result.status == 0, result.err
-    assert "Beware" in result.out
+    assert "Warning" in result.out
     assert "nan" not in result.out.lower()
     run("evaluate", tmp_path / "scores.csv", "--label", "y", "--score", "s", "--json").json()
 

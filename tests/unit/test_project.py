@@ -129,3 +129,51 @@ def test_one_name_for_one_thing():
     )
     shared = {name for names in (files, classes) for name, count in names.items() if count > 1}
     assert shared <= STILL_SHARED.keys(), sorted(shared - STILL_SHARED.keys())
+
+
+#: Old-fashioned words, and what to say instead.
+BANNED = {
+    "beware": "warning",
+    "law": "distribution",
+    "laws": "distributions",
+    "mend": "fix",
+    "mended": "fixed",
+    "told": "said or shown",
+    "whence": "where it comes from",
+}
+# A part of a name counts: class_laws and SmoothLaw as well as law, but not flaw.
+_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+#: Where such words still are, until the modules are written anew.
+STILL_OLD = re.compile(
+    r"docs/migration\.md|"  # which lists them
+    r"src/precall/(engines|readers)/|src/precall/areas\.py|src/precall/inference/(compare|methods)\.py"
+)
+
+
+def old_words(text):
+    return sorted({part.lower() for part in _PARTS.findall(text)} & BANNED.keys())
+
+
+def test_old_words_are_found_in_names_too():
+    assert old_words("class_laws, SmoothLaw, LAWS and Beware; flaws, lawful, Laws2") == [
+        "beware",
+        "law",
+        "laws",
+    ]
+
+
+@pytest.mark.parametrize("place", ["src", "docs", "studies", "README.md", "CONTRIBUTING.md"])
+def test_the_common_word_is_used(place):
+    found = []
+    start = ROOT / place
+    for path in [start] if start.is_file() else sorted(start.rglob("*")):
+        name = path.relative_to(ROOT).as_posix()
+        if path.suffix in {".py", ".md", ".js", ".j2", ".css", ".html"} and "_build" not in name:
+            lines = path.read_text(encoding="utf-8").splitlines()
+            found += [
+                f"{name}:{number}: not {word!r} but {BANNED[word]}"
+                for number, line in enumerate(lines, start=1)
+                for word in old_words(line)
+                if not STILL_OLD.match(name)
+            ]
+    assert not found, "\n".join(found)

@@ -116,7 +116,7 @@ def aggregate(
     design: str | None = None,
     confidence_level: float = 0.95,
 ) -> Aggregate:
-    """Sum a metric up over folds, tasks, queries or classes, and say what to beware of.
+    """Sum a metric up over folds, tasks, queries or classes, with warnings about what can mislead.
 
     Parameters
     ----------

@@ -132,11 +132,11 @@ def show(comparison: Comparison) -> None:
     heading(output, f"Differences with {level} intervals, p-values adjusted by Holm's method")
     rows = []
     for pair, interval in comparison.intervals.items():
-        told = wording.interval(interval.estimate, interval.low, interval.high, signed=True)
+        difference = wording.interval(interval.estimate, interval.low, interval.high, signed=True)
         rows.append(
             [
                 f"{titles[pair[0]]} − {titles[pair[1]]}",
-                told,
+                difference,
                 wording.p_value(comparison.p_values[pair]),
             ]
         )

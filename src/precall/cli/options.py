@@ -221,8 +221,8 @@ def check_output(output: str, endings: tuple[str, ...], source: str | None = Non
     """Return where to write: the folder has to be there, and the ending has to be known."""
     path = Path(output)
     if path.suffix.lower() not in endings:
-        told = ", ".join(endings)
-        raise InputError(f"--output {output!r} must end in {told}: that says what to write.")
+        listed = ", ".join(endings)
+        raise InputError(f"--output {output!r} must end in {listed}: that says what to write.")
     if path.is_dir() or not path.absolute().parent.is_dir():
         raise InputError(f"--output {output!r} is not a file in a folder that exists.")
     reason = why_not_writable(path)

@@ -230,7 +230,7 @@ def _metrics(
         try:
             interval = value.interval()
             plain |= {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
-        except InputError:  # a mechanism whose noise cannot be told
+        except InputError:  # a mechanism whose noise is not known
             plain |= {"low": None, "high": None, "confidence_level": None}
         values.append(plain)
     return {"epsilon": epsilon, "delta": delta, "rows": int(rows[0].size), "released": values}
@@ -279,12 +279,12 @@ def show(released: dict[str, Any]) -> None:
     rows = []
     for value in released["released"]:
         low, high = value["low"], value["high"]
-        told = (
+        text = (
             wording.number(value["value"])
             if low is None
             else wording.interval(value["value"], low, high)
         )
-        rows.append([value["metric"].replace("_", " "), told, f"{value['epsilon']:.4g}"])
+        rows.append([value["metric"].replace("_", " "), text, f"{value['epsilon']:.4g}"])
     whole = "points" in released
     # Without the binning error a level would be read as that of an interval.
     meaning = "range of the noise" if whole else "95 %, noise only"
@@ -303,13 +303,13 @@ def show(released: dict[str, Any]) -> None:
         grid(output, columns, points)
         output.print()
     size = wording.plural(released["rows"], "row")
-    told = f"Epsilon {released['epsilon']:g} was spent on {size}."
+    text = f"Epsilon {released['epsilon']:g} was spent on {size}."
     if released["left_in_the_ledger"] is not None:
-        told += f" {released['left_in_the_ledger']:.6g} is left in the ledger."
+        text += f" {released['left_in_the_ledger']:.6g} is left in the ledger."
     if not whole:
         sentences(
             output,
-            [f"{told} The interval speaks of the noise, not of the sampling of the rows."],
+            [f"{text} The interval speaks of the noise, not of the sampling of the rows."],
         )
         return
     low, high = released["range"]
@@ -325,4 +325,4 @@ def show(released: dict[str, Any]) -> None:
         "of them. For scores on another scale state a public range with --range LOW HIGH, not one "
         "read off the data."
     )
-    sentences(output, [told, covered, assumed])
+    sentences(output, [text, covered, assumed])

@@ -25,12 +25,12 @@ _WIDTH = 80
 _BAR = 26
 _LONGEST_NAME = 26
 _LONGEST_MESSAGE = 600
-_MARK_WIDTH = 6
 _MARKS = {
-    "warning": ("Beware", "bold red"),
+    "warning": ("Warning", "bold red"),
     "note": ("Note", "bold"),
     "good": ("Good", "bold green"),
 }
+_MARK_WIDTH = max(len(mark) for mark, _ in _MARKS.values())
 
 
 class _Trimmed(io.TextIOBase):

@@ -121,13 +121,17 @@ def shown_pairs(evaluation: Evaluation) -> dict[tuple[str, str], Interval]:
     }
 
 
+def _alike(first: str, second: str) -> str:
+    return f"{first} and {second} cannot be distinguished"
+
+
 def _dominance(evaluation: Evaluation) -> list[str]:
     """Where the best model's curve is surely higher than each other one, in words."""
     titles = {model.name: model.title for model in evaluation.models}
     best, level = evaluation.best.title, wording.percent(evaluation.settings.confidence_level)
     models = evaluation.settings.candidates
     chosen = f" about this pair, which was chosen among {models} models" if models > 2 else ""
-    told = []
+    sentences = []
     for name, band in evaluation.difference_bands.items():
         other, said = titles[name], band.diagnostics
         span = f"between recall {band.x[0]:g} and {band.x[-1]:g}"
@@ -141,13 +145,11 @@ def _dominance(evaluation: Evaluation) -> list[str]:
                 for model, key in ((best, "a_better"), (other, "b_better"))
                 if said[key]
             ]
-            text = (
-                f"{wording.listing(parts)}; elsewhere {span} {best} and {other} are not told apart"
-            )
+            text = f"{wording.listing(parts)}; elsewhere {span} {_alike(best, other)}"
         else:
-            text = f"{best} and {other} are not told apart at any recall {span}"
-        told.append(f"{text} ({level} for the whole statement{chosen}).")
-    return told
+            text = f"{_alike(best, other)} at any recall {span}"
+        sentences.append(f"{text} ({level} for the whole statement{chosen}).")
+    return sentences
 
 
 def _spans(ranges: Any) -> str:
@@ -239,7 +241,7 @@ def _trust(evaluation: Evaluation) -> list[str]:
 
 def _simulated(evaluation: Evaluation) -> list[str]:
     """What simulations say about the methods at a size like this one."""
-    first, told = evaluation.models[0], []
+    first, sentences = evaluation.models[0], []
     interval = first.measures["aucpr"].interval
     methods = [
         ("interval", interval and interval.method, "the interval of AUCPR held the true value"),
@@ -260,11 +262,11 @@ def _simulated(evaluation: Evaluation) -> list[str]:
             else:
                 here = wording.plural(round(n_pos), "positive")
                 where = f"In the largest simulations ({size}, {place}; here {here})"
-            told.append(
+            sentences.append(
                 f"{where} {held} in {span} of the data sets, over {near.models} score models; it "
                 f"promises {wording.percent(coverage.LEVEL)}."
             )
-    return told
+    return sentences
 
 
 def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
@@ -280,16 +282,16 @@ def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
             methods.append(("Intervals", f"{level}, {interval.method} method{clustered}"))
         if first.band is not None:
             span = f"between recall {first.band.x[0]:g} and {first.band.x[-1]:g}"
-            told = f"{level} for the whole curve {span} at once, {first.band.method} method"
-            methods.append(("Bands", told))
-        told = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
-        told += f"threshold chosen on the same data, {choice(settings.candidates)}"
+            text = f"{level} for the whole curve {span} at once, {first.band.method} method"
+            methods.append(("Bands", text))
+        text = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
+        text += f"threshold chosen on the same data, {choice(settings.candidates)}"
         if not first.thresholds.exact:
-            told += "; both approximate, because rows have weights"
-        methods.append(("Thresholds", told))
+            text += "; both approximate, because rows have weights"
+        methods.append(("Thresholds", text))
     if evaluation.comparison is not None:
-        told = f"paired, {evaluation.comparison.method} method, p-values adjusted by Holm's method"
-        methods.append(("Comparison", told))
+        text = f"paired, {evaluation.comparison.method} method, p-values adjusted by Holm's method"
+        methods.append(("Comparison", text))
     if evaluation.ranking.weighted:
         methods.append(("Weights", "importance weights: squared in every variance"))
     return methods

@@ -63,8 +63,8 @@ def answer(evaluation: Evaluation) -> tuple[str, ...]:
     if not evaluation.models[0].has_both_classes:
         missing = "positives" if evaluation.n_positive_rows == 0 else "negatives"
         rows = wording.plural(evaluation.n_rows, "row")
-        told = f"There are no {missing} among the {rows}, so nothing can be said about the ranking."
-        return (told,)
+        reason = f"There are no {missing} among the {rows}"
+        return (f"{reason}, so nothing can be said about the ranking.",)
     best = evaluation.best
     if evaluation.few_positives:
         sentences = [_counts(best, evaluation), _only_estimates(best, evaluation)]
@@ -110,10 +110,10 @@ def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
     if measure.interval is None:
         return ""
     interval = measure.interval.at_level(evaluation.settings.choice_level)
-    told = wording.percent_interval(interval.estimate, interval.low, interval.high)
+    shown = wording.percent_interval(interval.estimate, interval.low, interval.high)
     models = evaluation.settings.candidates
     allowed = f"; the interval allows for the choice among {models} models" if models > 1 else ""
-    return f"{best.title} finds {recall} of the positives at a precision of {told}{allowed}."
+    return f"{best.title} finds {recall} of the positives at a precision of {shown}{allowed}."
 
 
 def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
@@ -121,9 +121,9 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     if comparison is None:
         area = best.measures["aucpr"]
         several = evaluation.settings.candidates > 1
-        told = wording.number(area.estimate) if several else area.text
+        area_shown = wording.number(area.estimate) if several else area.text
         return (
-            f"Its AUCPR is {told}, where the worst order of the same rows has "
+            f"Its AUCPR is {area_shown}, where the worst order of the same rows has "
             f"{wording.number(area.floor)} and a random one {wording.number(area.random)}."
         )
     verdicts = [

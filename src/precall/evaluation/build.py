@@ -300,10 +300,10 @@ def _groups(
     if len(labels) > _MOST_GROUPS:  # those with most positives, in their order
         most = np.argsort(-per_group[0].n_pos, kind="stable")[:_MOST_GROUPS]
         shown = sorted(most.tolist())  # type: ignore[assignment]
-    told = [str(names[labels[i]] if names else labels[i]) for i in shown]
-    titles = wording.clean_names(told)
+    group_names = [str(names[labels[i]] if names else labels[i]) for i in shown]
+    titles = wording.clean_names(group_names)
     found = [
-        _group(told[k], titles[k], [rankings[i] for rankings in per_group], settings)
+        _group(group_names[k], titles[k], [rankings[i] for rankings in per_group], settings)
         for k, i in enumerate(shown)
     ]
     return tuple(found), len(labels) - len(found)

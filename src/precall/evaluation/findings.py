@@ -85,11 +85,11 @@ def _weights(evaluation: Evaluation) -> Iterator[Finding]:
     positives = evaluation.n_positive_rows
     share = effective / positives if positives else 1.0
     if share < 0.999:
-        told = (
+        text = (
             f"The weights make {wording.plural(positives, 'positive')} worth about "
             f"{effective:,.0f} equally weighted ones; intervals count with that."
         )
-        yield _warning(told) if share < 0.5 else _note(told)
+        yield _warning(text) if share < 0.5 else _note(text)
 
 
 def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:
@@ -127,7 +127,7 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
     area_low, roc_high = area.interval.at_level(level).low, roc.interval.at_level(level).high
     alone = len(evaluation.models) == 1 and not evaluation.few_positives
     shown = area.text if alone else wording.number(area.estimate, 2)
-    told = f"{name} has an AUCPR of {shown}"
+    text = f"{name} has an AUCPR of {shown}"
     chance = f"a random order has {wording.number(area.random)}"
     if roc_high < 0.5:
         direction = roc.text if alone else wording.number(roc.estimate, 2)
@@ -136,16 +136,16 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
             "low scores mean positive, change the sign of the scores."
         )
     elif area_low <= area.random:
-        yield _warning(f"{told}, which is not clearly above chance: {chance}.")
+        yield _warning(f"{text}, which is not clearly above chance: {chance}.")
     elif model.measures["aucnpr"].estimate < 0.15:
         yield _note(
-            f"{told}: little, where the worst order of these rows has "
+            f"{text}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."
         )
     elif not evaluation.few_positives:
         above = area.estimate / area.random
         times = f"{_times(above)} times that of" if above > 1.5 else "above"
-        yield _good(f"{told}, {times} a random order ({wording.number(area.random)}).")
+        yield _good(f"{text}, {times} a random order ({wording.number(area.random)}).")
 
 
 def _times(ratio: float) -> str:
@@ -165,7 +165,7 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     if ranking.tied_share <= _MANY_TIES or len(ranking) == 1:
         return
     bounds = tie_bounds(ranking)
-    told = (
+    text = (
         f"{wording.percent(ranking.tied_share, 0)} of the rows share their score with a positive "
         f"({name}, {wording.plural(len(ranking), 'distinct score')} among the positives)"
     )
@@ -173,12 +173,12 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     width = interval.width if interval else 1.0
     if bounds.width > 0.1 * width:
         yield _note(
-            f"{told}: by the order inside ties AUCPR could be "
+            f"{text}: by the order inside ties AUCPR could be "
             f"{wording.bounds(bounds.low, bounds.high)}. "
             "Tools that break ties in the order of the file print any of these."
         )
     elif len(ranking) < _FEW_THRESHOLDS:
-        yield _note(f"{told}: only that many operating points are to be had.")
+        yield _note(f"{text}: only that many operating points are to be had.")
 
 
 def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
@@ -209,10 +209,10 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
     effects = [m.cluster_effect for m in evaluation.models if m.cluster_effect is not None]
     if not effects:
         return
-    told = wording.listing([f"{effect:.2g}" for effect in effects])
+    shown = wording.listing([f"{effect:.2g}" for effect in effects])
     yield _note(
         "Rows of one cluster belong together: taken together they make the interval of AUCPR "
-        f"{told} times as wide as that of independent rows. Bands, the threshold explorer and "
+        f"{shown} times as wide as that of independent rows. Bands, the threshold explorer and "
         "numbers at other prevalences take the rows as independent."
     )
 

@@ -370,9 +370,9 @@ class Evaluation:
 
     def __repr__(self) -> str:
         """Return one line."""
-        told = ", ".join(f"{model.title}={model.measures['aucpr'].text}" for model in self.models)
+        areas = ", ".join(f"{model.title}={model.measures['aucpr'].text}" for model in self.models)
         rows = plural(self.n_rows, "row", shown=str(self.n_rows))
-        return f"Evaluation({rows}, {self.n_positive_rows} positive, AUCPR: {told})"
+        return f"Evaluation({rows}, {self.n_positive_rows} positive, AUCPR: {areas})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""

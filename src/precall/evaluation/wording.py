@@ -125,11 +125,11 @@ def interval(
     '0.97 (0.91\N{EN DASH}0.998)'
     """
     decimals = decimals_for(0.5 * scale * (high - low))
-    told = [
+    printed = [
         fixed(scale * value, decimals, whole=scale, signed=signed)
         for value in (estimate, low, high)
     ]
-    return f"{told[0]} ({_range(told[1], told[2])})"
+    return f"{printed[0]} ({_range(printed[1], printed[2])})"
 
 
 def _range(low: str, high: str) -> str:
@@ -138,7 +138,7 @@ def _range(low: str, high: str) -> str:
 
 
 def percent(value: float, decimals: int | None = None) -> str:
-    """Return a share as a percentage, with three significant digits unless told otherwise.
+    """Return a share as a percentage, with three significant digits if `decimals` is None.
 
     Examples
     --------
@@ -253,16 +253,16 @@ def clean_names(names: Sequence[object], longest: int = _LONGEST_NAME) -> list[s
     >>> clean_names(["a", "a\n", "b"])
     ['a', 'a (2)', 'b']
     """
-    told: list[str] = []
+    names_shown: list[str] = []
     for name in names:
         clean = unique = clean_name(name, longest)
         repeat = 1
-        while unique in told:
+        while unique in names_shown:
             repeat += 1
             suffix = f" ({repeat})"
             unique = clean_name(clean, longest - len(suffix)) + suffix
-        told.append(unique)
-    return told
+        names_shown.append(unique)
+    return names_shown
 
 
 def listing(items: Iterable[str]) -> str:

@@ -423,10 +423,10 @@ def _message(
             f"and a {other} of at least {bound:.3g} with {sure}.{chosen}"
         )
     choice = f", as the best of {n_candidates} models," if n_candidates > 1 else ""
-    told = (
+    text = (
         f"no threshold can be promised a {wanted} of {required:g} with {sure}{choice} on "
         f"{ranking.n_pos:.12g} positives: {certificate.reason}"
     )
     if certificate.positives_needed is None:
-        return f"{told}."
-    return f"{told}; about {certificate.positives_needed} would be needed."
+        return f"{text}."
+    return f"{text}; about {certificate.positives_needed} would be needed."

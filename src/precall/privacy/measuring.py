@@ -40,7 +40,7 @@ class MeasuredEpsilon:
     n_samples : int
         Runs on each data set.
     event : str
-        The event that told the data sets apart best.
+        The event that separated the data sets best.
     """
 
     epsilon: float
