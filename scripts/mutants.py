@@ -15,7 +15,6 @@ import argparse
 import hashlib
 import json
 import os
-import random
 import re
 import shutil
 import signal
@@ -26,6 +25,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -74,12 +74,15 @@ def all_mutants(patterns: tuple[str, ...] = MODULES) -> list[Mutant]:
 
 
 def choose(mutants: list[Mutant], sample: int | None, seed: int) -> list[Mutant]:
-    """Return a random choice; a larger one with the same seed begins with the smaller."""
+    """Return a random choice; a larger one with the same seed begins with the smaller.
+
+    Each mutant draws its place by its text, so that a change of one line, or of what is listed,
+    leaves the rest of the choice as it was.
+    """
     if sample is None:
         return mutants
-    shuffled = list(mutants)
-    random.Random(seed).shuffle(shuffled)
-    return shuffled[:sample]
+    place = {m: hashlib.sha256(f"{seed} {m.key}".encode()).digest() for m in mutants}
+    return sorted(mutants, key=place.__getitem__)[:sample]
 
 
 def changed_lines(base: str) -> dict[str, set[int]]:
@@ -278,7 +281,10 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--sample", type=int, metavar="N", help="a random choice of this size")
     parser.add_argument("--seed", type=int, default=0, help="of the random choice")
-    parser.add_argument("--module", nargs="+", help="like inference/limits.py")
+    parser.add_argument("--module", nargs="+", help="choose from these, like inference/limits.py")
+    parser.add_argument(
+        "--only", nargs="+", metavar="PATTERN", help='of those chosen, only these: "privacy/*"'
+    )
     parser.add_argument(
         "--changed", nargs="?", const="main", metavar="BASE", help="only lines that differ from it"
     )
@@ -293,6 +299,8 @@ def main(arguments: list[str]) -> int:
         lines = changed_lines(chosen.changed)
         mutants = [m for m in mutants if m.start[0] in lines.get(m.module, ())]
     mutants = choose(mutants, chosen.sample, chosen.seed)
+    if chosen.only:
+        mutants = [m for m in mutants if any(fnmatch(m.module, only) for only in chosen.only)]
     reasons = read_equivalent()
     equivalent = [m for m in mutants if (m.module, m.line, m.becomes) in reasons]
     mutants = [m for m in mutants if m not in equivalent]

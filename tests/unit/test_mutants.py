@@ -106,6 +106,24 @@ def test_choices_are_seeded_and_a_larger_one_goes_on_from_a_smaller():
     assert small == mutants.choose(found, 4, 1) == large[:4]
     assert small != mutants.choose(found, 4, 2)
     assert mutants.choose(found, None, 1) == found
+    # What is dropped from the text leaves the order of the rest.
+    gone = small[0]
+    rest = [mutant for mutant in found if mutant != gone]
+    assert mutants.choose(rest, 8, 1) == large[1:]
+
+
+def test_parts_of_one_sample_are_disjoint_and_together_the_whole(capsys):
+    def listed(*only):
+        mutants.main(["--sample", "60", "--seed", "1", "--list", *only])
+        return capsys.readouterr().out.splitlines()
+
+    whole = listed()
+    part = listed("--only", "inference/*")
+    rest = listed("--only", "[!i]*")
+    assert {line.split("/")[0] for line in part} == {"inference"}
+    assert rest
+    assert len(part) + len(rest) == len(whole)
+    assert {*part, *rest} == set(whole)
 
 
 def test_every_change_that_makes_no_difference_still_exists_and_has_a_reason():
