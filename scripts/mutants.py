@@ -12,9 +12,11 @@ its module stays the same, a survivor is tried again when a test has changed.
 from __future__ import annotations
 
 import argparse
+import compileall
 import hashlib
 import json
 import os
+import py_compile
 import re
 import shutil
 import signal
@@ -30,6 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from scripts.mutant_changes import Mutant, apply, find_mutants
+from scripts.mutant_fork import run_pytest, warm
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/precall")
@@ -113,13 +116,14 @@ class Copy:
         self.base = self.root / PACKAGE
         left_out = shutil.ignore_patterns(".*", "__pycache__", "_build", "results", "dist", "build")
         shutil.copytree(ROOT, self.root, ignore=left_out)
+        # By default a byte code file is known from a stale one by the second of the change and the
+        # length, which a mutant can share with the one before it.
+        mode = py_compile.PycInvalidationMode.CHECKED_HASH
+        compileall.compile_dir(self.base, quiet=1, invalidation_mode=mode)
 
-    def run(self, command: list[str], timeout: float | None = None) -> tuple[int | None, str]:
-        """Run Python there; return the exit status (None: out of time) and what it printed."""
+    def run(self, command: list[str]) -> tuple[int, str]:
+        """Run Python there; return the exit status and what it printed."""
         environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
-        # Python knows a stale byte code file by the second of the change and the length,
-        # which a mutant can share with the one before it.
-        environment["PYTHONDONTWRITEBYTECODE"] = "1"
         process = subprocess.Popen(
             [sys.executable, *command],
             cwd=self.root,
@@ -130,12 +134,10 @@ class Copy:
             start_new_session=True,
         )
         try:
-            printed, _ = process.communicate(timeout=timeout)
-        except BaseException as stopped:
+            printed, _ = process.communicate()
+        except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-            if isinstance(stopped, subprocess.TimeoutExpired):
-                return None, ""
             raise
         return process.returncode, printed
 
@@ -143,9 +145,8 @@ class Copy:
         """Return the first test that fails, None if all pass."""
         listed = self.root / "chosen_tests.txt"
         listed.write_text("\n".join(tests))
-        status, printed = self.run(
-            ["-m", "pytest", "-x", *PYTEST, f"@{listed}"], PATIENCE + 3.0 * seconds
-        )
+        patience = PATIENCE + 3.0 * seconds
+        status, printed = run_pytest(self.root, ["-x", *PYTEST, f"@{listed}"], patience)
         if status is None:
             return "out of time"
         failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", printed, flags=re.MULTILINE)
@@ -262,6 +263,7 @@ def run(mutants: list[Mutant], chosen: list[str], quick: bool) -> dict[str, Any]
     with tempfile.TemporaryDirectory(prefix="precall-mutants-") as folder:
         copy = Copy(folder)
         tests, tests_digest = collect(copy, chosen), digest_of_tests(copy.root)
+        warm()
         for number, mutant in enumerate(waiting, start=1):
             began = time.monotonic()
             by = copy.judge(mutant, tests, quick)
