@@ -1,4 +1,4 @@
-"""Run pytest in a fork of a process that has imported what tests import: seconds less each time."""
+"""Work in forks of a process that has imported what tests import: seconds less each time."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-import pytest
-
 # Never precall: each fork has to import it as it is then.
 HEAVY = """numpy scipy.stats scipy.optimize scipy.signal scipy.special scipy.interpolate pandas
-    pyarrow.compute pyarrow.parquet sklearn.metrics hypothesis.strategies hypothesis.extra.numpy"""
-# What was imported before pytest could rewrite its assertions keeps them as they are.
-QUIET = ("-W", "ignore:Module already imported")
+    pyarrow.compute pyarrow.parquet sklearn.metrics hypothesis.strategies hypothesis.extra.numpy
+    pytest"""
 
 
 def warm() -> None:
@@ -29,12 +28,12 @@ def warm() -> None:
             continue
 
 
-def run_pytest(root: Path, arguments: list[str], seconds: float) -> tuple[int | None, str]:
-    """Run pytest on the project in a folder; return its status (None: out of time) and output."""
+def in_fork(task: Callable[[], int], root: Path, seconds: float) -> tuple[int | None, str]:
+    """Do a task in the project in a folder; return its status (None: out of time) and output."""
     with tempfile.TemporaryFile() as printed:
         child = os.fork()
         if child == 0:
-            _be_pytest(root, [*QUIET, *arguments], printed.fileno())
+            _do(task, root, printed.fileno())
         try:
             status = _wait(child, time.monotonic() + seconds)
         finally:
@@ -43,7 +42,7 @@ def run_pytest(root: Path, arguments: list[str], seconds: float) -> tuple[int | 
         return status, printed.read().decode(errors="replace")
 
 
-def _be_pytest(root: Path, arguments: list[str], output: int) -> None:
+def _do(task: Callable[[], int], root: Path, output: int) -> None:
     status = 1
     try:
         os.setsid()
@@ -61,7 +60,9 @@ def _be_pytest(root: Path, arguments: list[str], output: int) -> None:
         sys.path[:0] = [str(root / "src"), str(root)]
         for name in [name for name in sys.modules if name.split(".")[0] == "scripts"]:
             del sys.modules[name]  # the copy has its own
-        status = int(pytest.main(arguments))
+        status = task()
+    except Exception:  # noqa: BLE001 - it is printed, and the process ends
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()

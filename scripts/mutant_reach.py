@@ -75,7 +75,3 @@ def record(target: str, base: str, arguments: list[str]) -> int:
     }
     Path(target).write_text(json.dumps(tests))
     return int(status not in (0, 1, 5))
-
-
-if __name__ == "__main__":
-    sys.exit(record(sys.argv[1], sys.argv[2], sys.argv[3:]))

@@ -15,24 +15,28 @@ import argparse
 import compileall
 import hashlib
 import json
+import math
 import os
 import py_compile
 import re
 import shutil
-import signal
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatch
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from scripts.mutant_changes import Mutant, apply, find_mutants
-from scripts.mutant_fork import run_pytest, warm
+from scripts.mutant_fork import in_fork, warm
+from scripts.mutant_reach import record
+from scripts.mutant_scope import by_relevance, changed_lines, usual_base
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/precall")
@@ -59,10 +63,10 @@ MARKS = "not slow and not spark and not dask and not browser"
 PASSED_OVER = ("tests/unit/test_frozen.py", "tests/unit/test_mutants.py")
 PYTEST = ("-q", "--no-header", "-p", "no:cacheprovider", "-m", MARKS)
 PYTEST += tuple(f"--ignore={file}" for file in PASSED_OVER)
+# What was imported before pytest could rewrite its assertions keeps them as they are.
+PYTEST += ("-W", "ignore:Module already imported")
 # Seconds beyond three times what the tests took when they were recorded.
 PATIENCE = 60.0
-# Test files that are recorded in one process.
-BATCH = 6
 
 
 def all_mutants(patterns: tuple[str, ...] = MODULES) -> list[Mutant]:
@@ -88,20 +92,6 @@ def choose(mutants: list[Mutant], sample: int | None, seed: int) -> list[Mutant]
     return sorted(mutants, key=place.__getitem__)[:sample]
 
 
-def changed_lines(base: str) -> dict[str, set[int]]:
-    """Return the lines that differ from a commit, by module."""
-    command = ["git", "diff", "-U0", "--relative", base, "--", str(PACKAGE)]
-    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    lines: dict[str, set[int]] = {}
-    for row in shown.splitlines():
-        if row.startswith("+++ "):
-            module = row.removeprefix(f"+++ b/{PACKAGE.as_posix()}/")
-        elif found := re.match(r"@@ \S+ \+(\d+)(?:,(\d+))? @@", row):
-            first, count = int(found[1]), int(found[2] or 1)
-            lines.setdefault(module, set()).update(range(first, first + count))
-    return lines
-
-
 def read_equivalent() -> dict[tuple[str, str, str], str]:
     """Return the reasons of the changes that make no difference."""
     rows = tomllib.loads(EQUIVALENT.read_text())["mutant"]
@@ -121,45 +111,34 @@ class Copy:
         mode = py_compile.PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(self.base, quiet=1, invalidation_mode=mode)
 
-    def run(self, command: list[str]) -> tuple[int, str]:
-        """Run Python there; return the exit status and what it printed."""
-        environment = {**os.environ, "PYTHONPATH": str(self.root / "src")}
-        process = subprocess.Popen(
-            [sys.executable, *command],
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            start_new_session=True,
-        )
-        try:
-            printed, _ = process.communicate()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-            raise
-        return process.returncode, printed
+    def run(self, task: Callable[[], int], seconds: float = math.inf) -> tuple[int | None, str]:
+        """Do a task there; return its exit status (None: out of time) and what it printed."""
+        return in_fork(task, self.root, seconds)
 
-    def fails(self, tests: list[str], seconds: float) -> str | None:
+    def fails(self, tests: list[str], seconds: float, until: float = math.inf) -> str | None:
         """Return the first test that fails, None if all pass."""
         listed = self.root / "chosen_tests.txt"
         listed.write_text("\n".join(tests))
-        patience = PATIENCE + 3.0 * seconds
-        status, printed = run_pytest(self.root, ["-x", *PYTEST, f"@{listed}"], patience)
+        patience = min(PATIENCE + 3.0 * seconds, until - time.monotonic())
+        status, printed = self.run(lambda: pytest.main(["-x", *PYTEST, f"@{listed}"]), patience)
         if status is None:
+            if time.monotonic() >= until:
+                raise TimeoutError
             return "out of time"
         failed = re.findall(r"^(?:FAILED|ERROR) (.+?)(?: - |$)", printed, flags=re.MULTILINE)
         return (failed or ["collection"])[0] if status else None
 
-    def judge(self, mutant: Mutant, tests: dict[str, Any], quick: bool) -> str | None:
+    def judge(
+        self, mutant: Mutant, tests: dict[str, Any], quick: bool, until: float = math.inf
+    ) -> str | None:
         """Apply a change, and return the test that notices it."""
         path = self.base / mutant.module
         source, moment = path.read_text(), path.stat()
         path.write_text(apply(source, mutant))
         try:
             for stage in stages(mutant, tests, quick):
-                if found := self.fails(stage, sum(tests[name]["seconds"] for name in stage)):
+                seconds = sum(tests[name]["seconds"] for name in stage)
+                if found := self.fails(stage, seconds, until):
                     return found
             return None
         finally:
@@ -189,16 +168,20 @@ def stages(mutant: Mutant, tests: dict[str, Any], quick: bool) -> Iterator[list[
     yield from (stage for stage in (first, later, [] if quick else sorted(far)) if stage)
 
 
-def collect(copy: Copy, chosen: list[str]) -> dict[str, Any]:
-    """Return what each test calls, recorded for the test files that changed since the last time."""
+def collect(
+    copy: Copy, chosen: list[str], modules: list[Path], until: float = math.inf
+) -> dict[str, Any]:
+    """Return what each test calls, recorded for the test files that changed since the last time.
+
+    Files that speak of the modules come first; those that do not end in time are left out.
+    """
     kept = KEPT / "reach.json"
     known = json.loads(kept.read_text()) if kept.exists() else {}
-    status, printed = copy.run(["-m", "pytest", "--collect-only", *PYTEST, *chosen])
+    status, printed = copy.run(lambda: pytest.main(["--collect-only", *PYTEST, *chosen]))
     if status:
         raise SystemExit(f"the tests cannot be collected:\n{printed[-3000:]}")
-    names = [line for line in printed.splitlines() if "::" in line]
     files: dict[str, list[str]] = {}
-    for name in names:
+    for name in [line for line in printed.splitlines() if "::" in line]:
         files.setdefault(name.split("::")[0], []).append(name)
     digests = {file: _digest(copy.root / file) for file in files}
     stale = [
@@ -208,22 +191,29 @@ def collect(copy: Copy, chosen: list[str]) -> dict[str, Any]:
         or known[file]["digest"] != digests[file]
         or not set(inside) <= set(known[file]["tests"])
     ]
-    for done in range(0, len(stale), BATCH):
-        print(f"recording what tests call: file {done + 1} of {len(stale)}", flush=True)
-        batch, target = stale[done : done + BATCH], KEPT / "recorded.json"
-        script = str(copy.root / "scripts" / "mutant_reach.py")
-        status, printed = copy.run([script, str(target), f"{copy.base}/", *PYTEST, *batch])
+    for number, file in enumerate(by_relevance(copy.root, stale, modules), start=1):
+        target = KEPT / "recorded.json"
+        task = partial(record, str(target), f"{copy.base}/", [*PYTEST, file])
+        status, printed = copy.run(task, until - time.monotonic())
+        if status is None:
+            left = len(stale) - number + 1
+            print(f"no time to record what the tests in {left} of {len(files)} files call")
+            break
         if status:
             raise SystemExit(f"the tests cannot be run:\n{printed[-3000:]}")
         recorded = json.loads(target.read_text())
-        for file in batch:
-            inside = {name: recorded[name] for name in files[file] if name in recorded}
-            known[file] = {"digest": digests[file], "tests": inside}
+        inside = {name: recorded[name] for name in files[file] if name in recorded}
+        known[file] = {"digest": digests[file], "tests": inside}
         kept.write_text(json.dumps(known))
-    tests = {name: known[file]["tests"].get(name) for file in files for name in files[file]}
-    for name in [name for name, test in tests.items() if test is None or test["failed"]]:
-        print(f"left out, it fails without a change or does not run: {name}")
-        del tests[name]
+        print(f"recorded what tests call: file {number} of {len(stale)}, {file}", flush=True)
+    tests = {}
+    for file in [file for file in files if known.get(file, {}).get("digest") == digests[file]]:
+        for name in files[file]:
+            test = known[file]["tests"].get(name)
+            if test is None or test["failed"]:
+                print(f"left out, it fails without a change or does not run: {name}")
+            else:
+                tests[name] = test
     return tests
 
 
@@ -250,30 +240,39 @@ def digest_of_tests(root: Path) -> str:
     return _digest(*sorted((root / "tests").rglob("*.py")))
 
 
-def run(mutants: list[Mutant], chosen: list[str], quick: bool) -> dict[str, Any]:
-    """Judge the mutants that have no result yet; return all results."""
+def run(
+    mutants: list[Mutant], chosen: list[str], quick: bool, minutes: float = math.inf
+) -> dict[str, Any]:
+    """Judge the mutants that have no result yet, while there is time; return all results."""
+    began = time.monotonic()
     results = read_results()
-    some = quick or chosen != TESTS
+    some = quick or chosen != TESTS or minutes < math.inf
     if not some:  # what some tests passed over has still to face the others
         results = {key: row for key, row in results.items() if row["by"] or not row["some"]}
     waiting = [mutant for mutant in mutants if mutant.key not in results]
     if not waiting:
         return results
     KEPT.mkdir(exist_ok=True)
+    warm()
     with tempfile.TemporaryDirectory(prefix="precall-mutants-") as folder:
         copy = Copy(folder)
-        tests, tests_digest = collect(copy, chosen), digest_of_tests(copy.root)
-        warm()
+        modules = sorted({PACKAGE / mutant.module for mutant in waiting})
+        # Half of the time for what calls what.
+        tests = collect(copy, chosen, modules, began + 30.0 * minutes)
+        tests_digest = digest_of_tests(copy.root)
         for number, mutant in enumerate(waiting, start=1):
-            began = time.monotonic()
-            by = copy.judge(mutant, tests, quick)
+            start = time.monotonic()
+            try:
+                by = copy.judge(mutant, tests, quick, began + 60.0 * minutes)
+            except TimeoutError:
+                break
             row = {"key": mutant.key, "module": mutant.module, "by": by, "tests": tests_digest}
             row |= {"source": _digest(copy.base / mutant.module), "some": some}
             with (KEPT / "results.jsonl").open("a") as file:
                 file.write(json.dumps(row) + "\n")
             results[mutant.key] = row
             said = f"killed by {by}" if by else "SURVIVED"
-            took = time.monotonic() - began
+            took = time.monotonic() - start
             print(f"{number}/{len(waiting)} {took:.0f} s {said}: {mutant.key}", flush=True)
     return results
 
@@ -288,17 +287,31 @@ def main(arguments: list[str]) -> int:
         "--only", nargs="+", metavar="PATTERN", help='of those chosen, only these: "privacy/*"'
     )
     parser.add_argument(
-        "--changed", nargs="?", const="main", metavar="BASE", help="only lines that differ from it"
+        "--changed",
+        nargs="?",
+        const="",
+        metavar="BASE",
+        help="only lines that differ from a commit (default: where the branch left main)",
     )
     parser.add_argument("--tests", nargs="+", default=TESTS, help="only these files or folders")
     parser.add_argument("--quick", action="store_true", help="only tests that call the function")
+    parser.add_argument(
+        "--minutes", type=float, default=math.inf, help="stop then; the rest is undecided"
+    )
+    parser.add_argument(
+        "--advise", action="store_true", help="survivors are listed and are no failure"
+    )
     parser.add_argument("--list", action="store_true", help="show the changes, run nothing")
     chosen = parser.parse_args(arguments)
     mutants = all_mutants(tuple(chosen.module) if chosen.module else MODULES)
     if not mutants:
         parser.error(f"--module: no file below {PACKAGE} is called {' or '.join(chosen.module)}")
-    if chosen.changed:
-        lines = changed_lines(chosen.changed)
+    if chosen.changed is not None:
+        base = chosen.changed or usual_base(ROOT)
+        if base is None:
+            print("mutants: none, because the history does not reach back to a base (fetch more)")
+            return 0
+        lines = changed_lines(ROOT, PACKAGE, base)
         mutants = [m for m in mutants if m.start[0] in lines.get(m.module, ())]
     mutants = choose(mutants, chosen.sample, chosen.seed)
     if chosen.only:
@@ -309,13 +322,17 @@ def main(arguments: list[str]) -> int:
     if chosen.list:
         print(*(f"{m.module}:{m.start[0]}: {m.line} => {m.becomes}" for m in mutants), sep="\n")
         return 0
-    results = run(mutants, chosen.tests, chosen.quick)
-    survived = [m for m in mutants if results[m.key]["by"] is None]
+    results = run(mutants, chosen.tests, chosen.quick, chosen.minutes)
+    judged = [m for m in mutants if m.key in results]
+    survived = [m for m in judged if results[m.key]["by"] is None]
     for m in survived:
         print(f"survived: src/precall/{m.module}:{m.start[0]}\n  - {m.line}\n  + {m.becomes}")
-    killed = len(mutants) - len(survived)
-    print(f"mutants: {killed} killed, {len(survived)} survived, {len(equivalent)} equivalent")
-    return int(bool(survived))
+    counts = {"killed": len(judged) - len(survived), "survived": len(survived)}
+    counts |= {"equivalent": len(equivalent)}
+    if undecided := len(mutants) - len(judged):
+        counts["undecided, out of time"] = undecided
+    print("mutants:", ", ".join(f"{number} {name}" for name, number in counts.items()))
+    return int(bool(survived) and not chosen.advise)
 
 
 if __name__ == "__main__":

@@ -3,10 +3,11 @@
 import ast
 import json
 import subprocess
+from pathlib import Path
 
 import pytest
 
-from scripts import mutants
+from scripts import mutant_scope, mutants
 from scripts.mutant_changes import apply, find_mutants
 
 EXAMPLE = '''\
@@ -133,21 +134,69 @@ def test_every_change_that_makes_no_difference_still_exists_and_has_a_reason():
         assert len(reason) > 20, change
 
 
-def test_lines_that_differ_from_a_commit(tmp_path, monkeypatch):
+@pytest.fixture
+def git(tmp_path):
+    """Run git in a folder with one committed module."""
     package = tmp_path / mutants.PACKAGE
     package.mkdir(parents=True)
     (package / "areas.py").write_text("a = 1\nb = 2\nc = 3\n")
 
-    def git(*words):
+    def run(*words, cwd=tmp_path):
         settings = ["-c", "user.name=x", "-c", "user.email=x@y.z", "-c", "commit.gpgsign=false"]
-        subprocess.run(["git", *settings, *words], cwd=tmp_path, check=True, capture_output=True)
+        done = subprocess.run(
+            ["git", *settings, *words], cwd=cwd, check=True, capture_output=True, text=True
+        )
+        return done.stdout.strip()
 
-    git("init")
-    git("add", ".")
-    git("commit", "-m", "one")
-    (package / "areas.py").write_text("a = 1\nb = 5\nc = 3\nd = 4\ne = 5\n")
-    monkeypatch.setattr(mutants, "ROOT", tmp_path)
-    assert mutants.changed_lines("HEAD") == {"areas.py": {2, 4, 5}}
+    run("init", "--initial-branch", "main")
+    run("add", ".")
+    run("commit", "-m", "one")
+    return run
+
+
+def test_lines_that_differ_from_a_commit(tmp_path, git):
+    (tmp_path / mutants.PACKAGE / "areas.py").write_text("a = 1\nb = 5\nc = 3\nd = 4\ne = 5\n")
+    found = mutant_scope.changed_lines(tmp_path, mutants.PACKAGE, "HEAD")
+    assert found == {"areas.py": {2, 4, 5}}
+    with pytest.raises(ValueError, match="no commit v9 here"):
+        mutant_scope.changed_lines(tmp_path, mutants.PACKAGE, "v9")
+
+
+def test_a_change_began_where_its_branch_left_main(tmp_path, git):
+    areas = tmp_path / mutants.PACKAGE / "areas.py"
+    first = git("rev-parse", "HEAD")
+    assert mutant_scope.usual_base(tmp_path) is None  # there is no commit before
+    areas.write_text("a = 2\n")
+    assert mutant_scope.usual_base(tmp_path) == first  # what is not committed yet
+    git("commit", "-am", "two")
+    assert mutant_scope.usual_base(tmp_path) == first  # on main: the last commit
+    second = git("rev-parse", "HEAD")
+    git("checkout", "-b", "branch")
+    for number in (3, 4):
+        areas.write_text(f"a = {number}\n")
+        git("commit", "-am", str(number))
+    assert mutant_scope.usual_base(tmp_path) == second
+
+
+def test_a_shallow_clone_has_no_base_and_is_no_failure(
+    tmp_path, tmp_path_factory, git, monkeypatch, capsys
+):
+    (tmp_path / mutants.PACKAGE / "areas.py").write_text("a = 2\n")
+    git("commit", "-am", "two")
+    clone = tmp_path_factory.mktemp("clone")
+    git("clone", "--depth", "1", f"file://{tmp_path}", str(clone))
+    monkeypatch.setattr(mutants, "ROOT", clone)
+    assert mutants.main(["--changed", "--sample", "40"]) == 0
+    assert "history does not reach back" in capsys.readouterr().out
+
+
+def test_files_that_speak_of_a_module_are_recorded_first(tmp_path):
+    (tmp_path / "areas.py").write_text("def double(x):\n    return 2 * x\n\n\nclass Box: ...\n")
+    texts = {"a.py": "redouble", "b.py": "double(double(1))", "c.py": "areas.double(Box())"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    found = mutant_scope.by_relevance(tmp_path, list(texts), [Path("areas.py")])
+    assert found == ["c.py", "b.py", "a.py"]
 
 
 @pytest.fixture
@@ -163,14 +212,19 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     monkeypatch.setattr(mutants, "KEPT", tmp_path / ".mutants")
     monkeypatch.setattr(mutants, "EQUIVALENT", tmp_path / "equivalent.toml")
-    monkeypatch.setattr(mutants, "collect", lambda copy, chosen: {})
     return tmp_path
 
 
+@pytest.fixture
+def unrecorded(monkeypatch):
+    monkeypatch.setattr(mutants, "collect", lambda *_: {})
+
+
+@pytest.mark.usefixtures("unrecorded")
 def test_a_run_goes_on_where_it_was_stopped(project, monkeypatch, capsys):
     judged = []
 
-    def judge(self, mutant, tests, quick):
+    def judge(self, mutant, tests, quick, until):
         judged.append(mutant.becomes)
         return "test_double" if "/" in mutant.becomes else None
 
@@ -196,6 +250,22 @@ def test_a_run_goes_on_where_it_was_stopped(project, monkeypatch, capsys):
     assert sorted(judged[5:]) == ["return 2 / x", "return 3 * x"]
 
 
+@pytest.mark.usefixtures("unrecorded")
+def test_what_is_not_judged_in_time_is_undecided(project, monkeypatch, capsys):
+    def judge(self, mutant, tests, quick, until):
+        if "/" in mutant.becomes:
+            raise TimeoutError
+        return None
+
+    monkeypatch.setattr(mutants.Copy, "judge", judge)
+    assert mutants.main(["--minutes", "1"]) == 1
+    said = "0 killed, 1 survived, 0 equivalent, 1 undecided, out of time"
+    assert said in capsys.readouterr().out
+    assert mutants.main(["--minutes", "1", "--advise"]) == 0
+    assert said in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("unrecorded")
 def test_marked_changes_are_counted_and_not_run(project, monkeypatch, capsys):
     monkeypatch.setattr(mutants.Copy, "judge", lambda *_: "test_double")
     row = {"module": "areas.py", "line": "return 2 * x", "becomes": "return 3 * x"}
@@ -227,13 +297,20 @@ def test_close_tests_come_first_and_the_others_last():
     assert list(mutants.stages(mutant, tests, quick=True)) == [["c.py::quick"], ["a.py::slow"]]
 
 
-def test_the_copy_is_judged_and_restored(project, tmp_path_factory):
+@pytest.fixture
+def tested(project):
+    """The project with a test that pytest runs."""
     (project / "pyproject.toml").write_text(
         '[tool.pytest.ini_options]\nmarkers = ["slow", "spark", "dask", "browser"]\n'
     )
     (project / "tests" / "test_areas.py").write_text(
         "from precall.areas import double\n\ndef test_double():\n    assert double(2) == 4\n"
     )
+    return project
+
+
+def test_the_copy_is_judged_and_restored(tested, tmp_path_factory):
+    project = tested
     source = (project / mutants.PACKAGE / "areas.py").read_text()
     mutant = find_mutants("areas.py", source)[0]
     copy = mutants.Copy(tmp_path_factory.mktemp("copy"))
@@ -242,3 +319,17 @@ def test_the_copy_is_judged_and_restored(project, tmp_path_factory):
     assert copy.judge(mutant, tests, quick=False) == name
     assert (copy.base / "areas.py").read_text() == source
     assert copy.fails([name], 0.1) is None
+
+
+def test_what_tests_call_is_recorded_once_and_in_time(tested, tmp_path_factory, capsys):
+    mutants.KEPT.mkdir()
+    copy = mutants.Copy(tmp_path_factory.mktemp("copy"))
+    modules = [mutants.PACKAGE / "areas.py"]
+    assert mutants.collect(copy, ["tests"], modules, until=0.0) == {}
+    assert "no time to record what the tests in 1 of 1 files call" in capsys.readouterr().out
+    (found,) = mutants.collect(copy, ["tests"], modules).items()
+    assert found[0] == "tests/test_areas.py::test_double"
+    assert "areas.py:double" in found[1]["calls"]
+    assert "recorded what tests call: file 1 of 1" in capsys.readouterr().out
+    assert mutants.collect(copy, ["tests"], modules, until=0.0) == dict([found])
+    assert not capsys.readouterr().out
