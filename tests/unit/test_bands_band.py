@@ -78,6 +78,16 @@ def test_limits_between_grid_points():
         make_band().limits_at(0.5)
 
 
+def test_a_point_beyond_the_range_by_rounding_is_its_end():
+    band = make_band(x=[0.0, 0.5, 1.0])
+    low, high = band.limits_at([-1e-12, 1.0 + 1e-12])
+    assert low.tolist() == [0.5, 0.3]
+    assert high.tolist() == [0.9, 0.7]
+    for beyond in (-2e-12, 1.0 + 2e-12):
+        with pytest.raises(InputError, match="within the band's range 0 to 1"):
+            band.limits_at(beyond)
+
+
 def test_repr_is_one_line():
     assert repr(make_band()) == (
         "Band(pr, fiducial, 95 %, 3 points from 0.1 to 0.3, mean width 0.4)"

@@ -6,7 +6,7 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning
 from precall.inference.bands import pr_band, smooth_pr_curve
-from precall.inference.bands.request import make_request, observed_curve
+from precall.inference.bands.request import inner_grid, make_request, observed_curve
 from precall.inference.bands.smoothed import (
     SmoothedCurves,
     make_replicates,
@@ -156,6 +156,25 @@ def test_far_proposal_warns_with_the_effective_sample_size_and_falls_back():
         pr_band(ranking, method="bootstrap", proposal_prevalence=0.5, prevalence="fixed")
 
 
+def test_a_proposal_at_the_sample_prevalence_keeps_every_replicate(recwarn):
+    """Equal weights leave all 100 replicates, just as many as are enough."""
+    ranking, *_ = sample(40, 160)
+    band = pr_band(
+        ranking, method="clemencon_vayatis", proposal_prevalence=0.2, n_resamples=100, rng=0
+    )
+    assert not recwarn
+    assert band.diagnostics["effective_sample_size"] == pytest.approx(100, rel=1e-12)
+    assert "proposal_effective_sample_size" not in band.diagnostics
+
+
+def test_a_small_bandwidth_costs_no_more_than_a_million_points():
+    """A grid that followed the bandwidth would need some 1e10 points here."""
+    ranking, y_true, y_score = sample()
+    for law in class_laws(ranking, (y_true, y_score), 1e-9, "gaussian"):
+        assert law.grid.size - 1 == 2**20
+        assert law.survival(law.grid[[0, -1]]).tolist() == [1.0, 0.0]
+
+
 def test_samples_without_positives_are_drawn_again_and_counted():
     ranking = pr.rank([1, *[0] * 30], range(31, 0, -1))
     band = pr_band(ranking, method="clemencon_vayatis", rng=0, n_resamples=4000)
@@ -243,3 +262,19 @@ def test_equal_weights_change_nothing():
         plain, other = (pr_band(r, method=method, rng=0) for r in (ranking, weighted))
         np.testing.assert_allclose(other.low, plain.low, atol=1e-9)
         np.testing.assert_allclose(other.high, plain.high, atol=1e-9)
+
+
+def test_hit_curves_are_drawn_at_even_recalls():
+    asked = make_request(
+        sample()[0],
+        kind="hit",
+        confidence_level=0.95,
+        span=(0.1, 0.9),
+        span_name="selected",
+        n_points=9,
+        n_resamples=100,
+        prevalence="random",
+        rng=0,
+    )
+    # The ends, where nothing and everything is selected, need no draw.
+    np.testing.assert_allclose(inner_grid(asked), np.arange(1, 200) / 200, rtol=1e-14)

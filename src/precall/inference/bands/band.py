@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from precall._notebook import Rich, drawing
+from precall._rounding import TOLERANCE
 from precall.curves import Curve
 from precall.exceptions import InputError
 
@@ -120,8 +121,7 @@ class Band(Rich):
     def limits_at(self, x: Any) -> tuple[FloatArray, FloatArray]:
         """Return both limits at other points of the same range, linear between grid points."""
         values = np.asarray(x, dtype=np.float64)
-        slack = 1e-12
-        if not np.all((values >= self.x[0] - slack) & (values <= self.x[-1] + slack)):
+        if not np.all((values >= self.x[0] - TOLERANCE) & (values <= self.x[-1] + TOLERANCE)):
             raise InputError(
                 f"x must be within the band's range {self.x[0]:g} to {self.x[-1]:g}, got {x!r}."
             )

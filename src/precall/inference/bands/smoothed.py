@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from precall._rounding import at_least
 from precall._validation import as_count, as_fraction, require_ranking
 from precall.curves import Curve
 from precall.exceptions import InputError, ReliabilityWarning
@@ -180,7 +181,7 @@ def _class_sizes(
         weights /= weights.sum()
         effective = 1.0 / np.sum(weights**2)
         diagnostics["proposal_prevalence"] = proposal
-        if effective >= _FEWEST_EFFECTIVE:
+        if at_least(effective, _FEWEST_EFFECTIVE):
             return positives, weights, undefined
         diagnostics["proposal_effective_sample_size"] = float(effective)
         warnings.warn(
