@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.inference.bands import hit_band, pr_band, roc_band
+from precall.inference.bands import exact, hit_band, pr_band, roc_band
 from precall.inference.bands.crossing import (
     beta_limits,
     chosen_ranks,
@@ -70,6 +70,26 @@ def test_all_ranks_are_chosen_while_they_are_few_and_never_too_many():
     assert chosen_ranks(10**6).size <= 4002
     assert chosen_ranks(10**6)[[0, -1]].tolist() == [1, 10**6]
     assert chosen_ranks(1000, 90, 700)[[0, -1]].tolist() == [90, 700]
+
+
+def test_chosen_ranks_are_the_same_from_either_end():
+    for n in range(1, 1000):
+        ranks = chosen_ranks(n)
+        np.testing.assert_array_equal(n + 1 - ranks[::-1], ranks)
+
+
+@pytest.mark.parametrize("n", [100, 10_000, 1_000_000])
+@pytest.mark.parametrize("rate", [0.001, 0.05, 0.5, 0.9])
+def test_limits_go_to_order_statistics_that_could_be_in_the_range_and_few_more(n, rate):
+    """U_(j) is above a rate if fewer than j of n uniforms are below it: binomial tails."""
+    from scipy import stats
+
+    rare, reach = stats.norm.sf(5.0), exact._margin(n, rate)
+    lowest = stats.binom.ppf(rare, n, rate)
+    highest = stats.binom.isf(rare, n, rate)
+    assert n * rate - lowest <= reach
+    assert highest - n * rate <= reach
+    assert reach <= max(n * rate - lowest, highest - n * rate) + 15
 
 
 def test_rate_limits_against_rows():

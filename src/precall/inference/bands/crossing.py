@@ -39,9 +39,10 @@ def chosen_ranks(n: int, first: int = 1, last: int | None = None) -> IntArray:
     number = min(math.ceil(math.pi * math.sqrt(n) / _SPACING), _MOST_RANKS)
     angles = np.linspace(0.0, math.pi, number + 1)
     ranks = np.round((n + 1) * 0.5 * (1.0 - np.cos(angles))).astype(np.int64)
-    ends = [first, last]
-    chosen = np.unique(np.concatenate([ranks[(ranks >= first) & (ranks <= last)], ends]))
-    return chosen.astype(np.int64)
+    # The middle may be half a rank, which would be rounded up or down: both ranks are taken.
+    ranks = np.union1d(ranks, n + 1 - ranks)
+    inside = ranks[(ranks >= first) & (ranks <= last)]
+    return np.union1d(inside, [first, last]).astype(np.int64)
 
 
 def beta_limits(n: int, ranks: IntArray, local: float) -> tuple[FloatArray, FloatArray]:
