@@ -348,6 +348,20 @@ def test_precision_at_recall_from_its_parts(ranking):
     assert got.high == pytest.approx(min(1, p(fp) + math.hypot(p(fp) - p(near), p(fp) - p(few))))
 
 
+def test_a_random_prevalence_adds_to_precision_at_recall_in_squares():
+    """The logit of precision moves with the logit of prevalence: by p (1 - p) sqrt(1/n + 1/m)."""
+    ranking = pr.rank(*Binormal(1.5).sample(100, 160, rng=1))
+    fixed, random = (
+        metric_interval(ranking, metric="precision_at_recall", recall=0.5, prevalence=prevalence)
+        for prevalence in ("fixed", "random")
+    )
+    p = fixed.estimate
+    own = scipy.stats.norm.ppf(0.975) * p * (1 - p) * math.sqrt(1 / 100 + 1 / 160)
+    assert 0.0 < random.low < random.high < 1.0
+    assert p - random.low == pytest.approx(math.hypot(p - fixed.low, own), rel=1e-9)
+    assert random.high - p == pytest.approx(math.hypot(fixed.high - p, own), rel=1e-9)
+
+
 def test_f_beta_is_that_of_the_confusion_matrix(ranking):
     threshold = float(ranking.threshold[20])
     tp, fp = ranking.tp[20], ranking.fp[20]
@@ -370,6 +384,15 @@ def test_crossval_by_hand():
     assert got.at_level(0.99).high == 1.0
     with pytest.raises(InputError, match="at least two"):
         pr.crossval_interval(folds[:1])
+
+
+def test_f_beta_of_folds_is_f1_unless_beta_is_given():
+    """One positive of two is selected: 2 TP / (TP + FP + n), and 5 TP / (TP + FP + 4 n)."""
+    folds = [pr.rank([1, 1, 0, 0], s) for s in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])]
+    plain = pr.crossval_interval(folds, metric="f_beta", threshold=4)
+    assert plain.estimate == pytest.approx(2 / 3)
+    twice = pr.crossval_interval(folds, metric="f_beta", threshold=4, beta=2.0)
+    assert twice.estimate == pytest.approx(5 / 9)
 
 
 def test_what_is_wrong_is_said(ranking):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._estimators import KERNELS, make_steps
+from .._rounding import settled
 from ..ranking import Cells, Ranking
 from . import limits
 from .functionals import AREAS, Functional, reach
@@ -245,8 +246,9 @@ class Replicates:
             ends = limits.one_sided_ends(self.estimate, *ends, trials, confidence_level)
         low, high = (self.functional.from_unit(end) for end in ends)
         # The worst ranking there is: every replicate is better, and none says how bad it could be.
-        at_worst = self.functional.from_unit(self.estimate) <= self.functional.bounds[0] + 1e-12
-        return (self.functional.bounds[0] if at_worst else low), high
+        worst = self.functional.bounds[0]
+        at_worst = settled(self.functional.from_unit(self.estimate) - worst, 1.0) == 0.0
+        return (worst if at_worst else low), high
 
 
 def resampled(
