@@ -275,6 +275,20 @@ def test_repeated_rows_teach_nothing_when_clustered(method):
     assert q == pytest.approx(p, abs=5 * math.sqrt(0.25 / 4000))
 
 
+def test_clusters_of_one_row_each_are_rows_drawn_at_random():
+    """The numbers of both classes vary with the clusters, as they do with rows."""
+    rng = np.random.default_rng(4)
+    y = np.arange(2000) < 200
+    scores = {"good": rng.normal(size=2000) + 3 * y, "bad": rng.normal(size=2000) + y}
+    rows, fixed = (pr.compare(y, scores, prevalence=choice) for choice in ("random", "fixed"))
+    alone = pr.compare(y, scores, clusters=np.arange(2000), prevalence="random")
+    # Here 2000/1999, there 200/199 and 1800/1799.
+    np.testing.assert_allclose(alone.covariance, rows.covariance, rtol=0.01)
+    pair = "good", "bad"
+    assert alone.intervals[pair].width == pytest.approx(rows.intervals[pair].width, rel=0.005)
+    assert np.all(np.diag(alone.covariance) > 1.05 * np.diag(fixed.covariance))
+
+
 def test_weights_that_are_equal_change_nothing():
     y, scores = paired_data(40, 160)
     plain = pr.compare(y, scores)
