@@ -6,7 +6,7 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.inference.bands import difference_band, pr_band
-from precall.inference.bands.difference import _cell_edges, _units, verdict
+from precall.inference.bands.difference import _cell_edges, _draw_differences, _units, verdict
 
 GRID = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -87,6 +87,37 @@ def test_one_side_alone_is_the_fiducial_band():
     alone = pr_band(pr.rank(y, a), rng=0, prevalence="fixed", recall=(0.3, 0.8))
     # The tied scorer's own curve is drawn too, so a little wider, and never much.
     assert 0.8 < band.width.mean() / alone.width.mean() < 1.5
+
+
+def test_above_the_first_positive_anything_is_possible():
+    """One positive under nine negatives: nine populations in ten have recall .1 above it.
+
+    There the limits are those of no negative above, for one model, and of all, for the other.
+    """
+    y, s = np.append(1, np.zeros(9)), np.arange(10.0)
+    band = difference_band(y, s, 2 * s, recall=(0.1, 0.9), n_points=2, prevalence="fixed", rng=0)
+    most = 1.0 - 0.1 * 0.1 / (0.1 * 0.1 + 0.9)
+    assert band.high[0] == pytest.approx(most, rel=1e-12)
+    assert band.low[0] == pytest.approx(-most, rel=1e-12)
+
+
+def test_a_random_prevalence_is_drawn_from_its_beta_law():
+    """A perfect model may have precision 1, a reversed one the least there is: π r / (π r + 1 - π).
+
+    Their greatest difference shows the prevalence π of each draw: Beta(n + 1/2, m + 1/2).
+    """
+    from scipy import stats
+
+    y = np.repeat([1, 0], [2, 6])
+    scores = [np.arange(8.0, 0.0, -1.0), np.arange(8.0)]
+    with pytest.warns(pr.exceptions.DirectionWarning):
+        rankings = [pr.rank(y, s) for s in scores]
+    grid, rng = np.array([0.3, 0.7]), np.random.default_rng(0)
+    _, _, greatest = _draw_differences(rankings, scores, y == 1, grid, 20_000, "random", rng)
+    odds = (1.0 - greatest) / (grid * greatest)
+    np.testing.assert_allclose(odds[:, 0], odds[:, 1], rtol=1e-9)
+    drawn = odds[:, 0] / (1.0 + odds[:, 0])
+    assert stats.kstest(drawn, stats.beta(2.5, 6.5).cdf).pvalue > 1e-3
 
 
 def test_cells_of_ranks_change_little(monkeypatch):

@@ -35,6 +35,15 @@ def test_drawn_rates_have_the_distribution_of_the_definition(n_pos, seed):
         assert np.all(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 4.3 * error)
 
 
+def test_one_recall_alone_has_the_law_that_it_has_among_others():
+    from scipy import stats
+
+    path = positives_path(sample(20, 60))
+    alone = draw_rates(path, np.array([0.4]), 10_000, np.random.default_rng(0)).rate[:, 0]
+    among = draw_rates(path, np.array([0.1, 0.4, 0.9]), 10_000, np.random.default_rng(1)).rate[:, 1]
+    assert stats.ks_2samp(alone, among).pvalue > 1e-3
+
+
 def test_rates_do_not_fall_and_stay_within_bounds():
     rates = draw_rates(
         positives_path(sample()), np.linspace(0.02, 1.0, 50), 500, np.random.default_rng(0)
