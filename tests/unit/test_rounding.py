@@ -58,6 +58,14 @@ def test_two_equal_models_are_a_coin_toss():
         assert result.probability_best == {"a": 0.5, "b": 0.5}
 
 
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_what_counts_as_tied_grows_with_the_scale(scale):
+    steps = np.array([0.0, 0.5e-12, 0.5, 0.5 + 4e-12, 1.0])
+    assert (
+        _rounding.tied(scale * steps, scale).tolist() == (scale * steps[[0, 0, 2, 3, 4]]).tolist()
+    )
+
+
 def test_models_of_equal_area_are_ranked_in_the_order_given():
     """(1 + 1/6) / 2 and (1/2 + 2/3) / 2 are both 7/12, and not the same floating-point number."""
     y, first, second = seven_twelfths()
