@@ -11,8 +11,9 @@ import precall as pr
 from precall import privacy
 from precall.exceptions import InputError, ReliabilityWarning
 from precall.privacy import curves, reconstruction
-from precall.privacy.edges import _tree
+from precall.privacy.edges import _joined, _tree
 from precall.privacy.mechanisms import SeededNoise
+from precall.privacy.private_curve import PrivateCurve, _ranking, _reflected
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.privacy.SeededReleaseWarning")
 
@@ -327,3 +328,137 @@ def test_error_bars_say_what_they_are():
     assert interval.low < curve.area() + 0.05
     assert 0 < interval.width < 0.2
     assert curve.to("roc").band(n_resamples=5, rng=0).kind == "roc"
+
+
+def test_a_dent_is_smoothed_up_to_half_the_variance_per_count():
+    """Shares 1/4 and 3/4 become 1/2 each, which moves four counts by one: twice that is enough."""
+    counts = np.array([1.0, 3.0]), np.array([3.0, 1.0])
+    tp, fp = reconstruction.cumulated_counts(*counts, n_rows=8, variance=2.0)
+    np.testing.assert_allclose([tp, fp], [[0, 2, 4], [0, 2, 4]])
+    tp, fp = reconstruction.cumulated_counts(*counts, n_rows=8, variance=2.0 - 1e-9)
+    np.testing.assert_allclose([tp, fp], [[0, 1, 4], [0, 3, 4]])
+
+
+def test_each_class_keeps_a_row_whatever_the_noise():
+    much, little = np.array([900.0, 5.0]), np.array([-800.0, -3.0])
+    for positives, negatives in ((much, little), (little, much)):
+        tp, fp = reconstruction.cumulated_counts(positives, negatives, n_rows=50, variance=1e4)
+        assert sorted([tp[-1], fp[-1]]) == [1, 49]
+        assert (tp[-1] > fp[-1]) == (positives is much)
+    tp, fp = reconstruction.cumulated_counts(much, little, n_rows=1, variance=1e4)
+    assert (tp[-1], fp[-1]) == (0.5, 0.5)
+
+
+def test_noise_is_shared_out_evenly_and_counts_below_zero_are_levelled():
+    """Noise added 6 to the rows in all: 3 are taken off each class, 1 off each of its bins."""
+    tp, fp = reconstruction.cumulated_counts(
+        np.array([22.0, 12.0, 2.0]), np.array([1.0, 11.0, 18.0]), n_rows=60, variance=0.0
+    )
+    np.testing.assert_allclose(np.diff(tp), [21, 11, 1])
+    np.testing.assert_allclose(np.diff(fp), [0, 10, 17], atol=1e-12)
+    # Sums of 5 and 3 before the last bin, both of the same weight: both become 4.
+    np.testing.assert_allclose(reconstruction._monotone(np.array([5.0, -2, 7]), 10.0), [4, 0, 6])
+
+
+def test_the_path_goes_through_the_edges_without_a_turn():
+    tp, fp = np.array([0.0, 30.0, 45.0, 50.0]), np.array([0.0, 5.0, 60.0, 450.0])
+    ours, theirs = reconstruction.path(tp, fp)
+    assert ours.size == theirs.size == 3 * 16 + 1
+    np.testing.assert_allclose(ours[::16], tp)
+    np.testing.assert_allclose(theirs[::16], fp)
+
+
+def made(noisy_positives, noisy_negatives, edges, n_rows, **options):
+    settings = {"kind": "pr", "epsilon": 1.0, "delta": 0.0, "mechanism": "laplace", "scale": 1e-3}
+    return PrivateCurve(
+        **settings | options,
+        edges=np.array(edges),
+        noisy_positives=np.array(noisy_positives),
+        noisy_negatives=np.array(noisy_negatives),
+        n_rows=n_rows,
+    )
+
+
+def test_precision_is_found_over_selected_however_few_rows_there_are():
+    """Also where less than one row is selected; before the first row it is that of the first."""
+    curve = made([0, 2, 1], [0, 1, 2], [0.0, 0.2, 0.5, 1.0], 6)
+    rows = curve.tp + curve.fp
+    selected = rows > 0
+    assert 0 < rows[selected].min() < 1
+    expected = curve.tp[selected] / rows[selected]
+    np.testing.assert_allclose(curve.precision[selected], expected)
+    np.testing.assert_array_equal(curve.precision[~selected], expected[0])
+    assert np.count_nonzero(~selected) > 1
+
+
+def test_heights_are_defined_from_end_to_end():
+    curve = made([40, 10], [10, 140], [0.0, 0.5, 1.0], 200)
+    assert curve.at(1.0) == pytest.approx(0.25)
+    assert curve.at(0.0) == pytest.approx(curve.precision[1], rel=0.05)
+    assert curve.at(0.8) == pytest.approx(0.8)
+    roc = curve.to("roc")
+    assert (roc.at(0.0), roc.at(1.0)) == (0.0, 1.0)
+    assert roc.at(10 / 150) == pytest.approx(0.8)
+    for outside in (-1e-9, 1 + 1e-9, [0.5, 2.0], math.nan):
+        with pytest.raises(InputError, match="between 0 and 1"):
+            curve.at(outside)
+
+
+def test_thresholds_are_linear_between_the_edges():
+    curve = made([40, 10], [10, 140], [0.0, 0.5, 1.0], 200)
+    np.testing.assert_allclose(curve.threshold, np.linspace(1, 0, 33))
+    open_ended = made([40, 10, 1], [10, 140, 1], [-math.inf, 0.25, 0.5, math.inf], 202)
+    np.testing.assert_allclose(open_ended.threshold[::16], [0.5, 0.5, 0.25, 0.25])
+
+
+def test_the_ranking_of_a_path_keeps_every_row():
+    """Negatives between the positives, and those of bins without positives below them all."""
+    tp, fp = np.array([0.0, 30.0, 50.0, 50.0]), np.array([0.0, 5.0, 60.0, 450.0])
+    ranking = _ranking(tp, fp)
+    assert (ranking.n_pos, ranking.n_neg) == (pytest.approx(50), pytest.approx(450))
+    assert len(ranking) == 50
+    # Along a straight line from (0, 0) to (30, 5), the first of 50 steps takes 1 and 1/6.
+    assert (ranking.positives[0], ranking.above[0]) == (pytest.approx(1), pytest.approx(1 / 6))
+    assert ranking.below == pytest.approx(390)
+    assert made([30, 20, 0], [5, 55, 390], np.arange(4.0), 500).at(1.0) == pytest.approx(50 / 110)
+    assert len(_ranking(1e4 * tp, fp)) == 4096
+    assert len(_ranking(0.01 * tp, fp)) == 1
+
+
+def test_what_noise_did_is_taken_off_and_limits_stay_between_0_and_1():
+    again = np.linspace(0.4, 0.8, 101)
+    # The middle nine tenths go from 0.42 to 0.78; reflected at 0.5 they are 0.22 to 0.58.
+    np.testing.assert_allclose(_reflected(0.5, again, 0.9), (0.22, 0.58))
+    assert _reflected(1.0, np.full(9, 0.75), 0.9) == (1.0, 1.0)
+    assert _reflected(0.0, np.full(9, 0.25), 0.9) == (0.0, 0.0)
+
+
+def test_joined_leaves_are_the_nearest_to_the_wanted_shares():
+    """By looking for each wanted share among all cuts, from the top."""
+    cuts = np.arange(41.0)
+    noisy = np.random.default_rng(5).integers(0, 50, 40)
+    n_bins = 6
+    above = np.cumsum(noisy[::-1])
+    share = np.geomspace(1 / (n_bins * 16), 1.0, 1000)
+    mixed = (share + np.linspace(0.0, 1.0, 1000)) / 2
+    wanted = [np.interp(k / n_bins, mixed, share) * above[-1] for k in range(1, n_bins)]
+    expected = {0.0, 40.0} | {39.0 - np.argmin(np.abs(above - goal)) for goal in wanted}
+    np.testing.assert_array_equal(_joined(cuts, noisy, n_bins), sorted(expected))
+    # As many leaves as bins, or no rows at all: nothing to join.
+    np.testing.assert_array_equal(_joined(cuts[:7], noisy[:6], n_bins), cuts[:7])
+    np.testing.assert_array_equal(_joined(cuts, -noisy, n_bins), cuts)
+
+
+def test_probability_edges_are_quantiles_of_the_mixture():
+    """Half uniform, half uniform on the logit scale from 0.0001 to 0.9999, by bisection."""
+
+    def share(place):
+        low, high = math.log(1e-4 / 0.9999), math.log(0.9999 / 1e-4)
+        logit = math.log(place / (1 - place))
+        return 0.5 * place + 0.5 * min(max((logit - low) / (high - low), 0.0), 1.0)
+
+    for bins in (2, 5, 24):
+        edges = privacy.probability_edges(bins)
+        assert (edges[0], edges[-1]) == (0.0, 1.0)
+        for k, edge in enumerate(edges[1:-1], start=1):
+            assert share(edge) == pytest.approx(k / bins, abs=1e-6)

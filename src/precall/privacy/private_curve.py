@@ -276,8 +276,12 @@ def _heights(tp: FloatArray, fp: FloatArray, kind: str, places: FloatArray) -> F
     if kind == "roc":
         return np.asarray(np.interp(places * fp[-1], fp, tp) / tp[-1])
     found = np.maximum(places * tp[-1], 1e-9 * tp[-1])
-    alarms = np.interp(found, tp, fp)
-    return np.asarray(found / (found + alarms))
+    return np.asarray(found / (found + _alarms(found, tp, fp)))
+
+
+def _alarms(found: FloatArray, tp: FloatArray, fp: FloatArray) -> FloatArray:
+    """False positives where so many positives are first found: bins without any come after."""
+    return np.interp(-found, -tp[::-1], fp[::-1])
 
 
 def _area(tp: FloatArray, fp: FloatArray, kind: str, estimator: str) -> float:
@@ -290,7 +294,7 @@ def _ranking(tp: FloatArray, fp: FloatArray) -> Ranking:
     """Positives at equal steps along the curve, with the negatives that lie between them."""
     n_pos = min(max(round(tp[-1]), 1), _MOST_POSITIVES)
     found = tp[-1] * np.arange(1, n_pos + 1) / n_pos
-    alarms = np.minimum(np.interp(found, tp, fp), fp[-1])
+    alarms = _alarms(found, tp, fp)
     return Ranking(
         threshold=-np.arange(n_pos, dtype=np.float64),
         positives=np.full(n_pos, tp[-1] / n_pos),
