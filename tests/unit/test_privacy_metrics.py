@@ -1,10 +1,12 @@
 """Private average precision, AUROC and confusion matrix: values, costs, and nothing else."""
 
+import itertools
 import math
 import pickle
 import subprocess
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +14,8 @@ import pytest
 import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
-from precall.privacy import metrics
+from precall.privacy import metrics, ratios, rescaled, sensitivity
+from precall.privacy.mechanisms import Noisy
 
 METRICS = {
     "average_precision": (privacy.average_precision, pr.aucpr),
@@ -259,3 +262,176 @@ def test_metrics_in_parallel_parts_cost_once():
             part = rows.part(f"half {half}", rows=positions)
             privacy.auroc(y[positions], score[positions], epsilon=1.0, budget=part)
     assert ours.remaining.epsilon == 0.0
+
+
+def measured(name, tp, fp, fn, tn):
+    """A measure by its textbook formula, beta = 2; NaN where it is 0 / 0."""
+    part, whole = {
+        "accuracy": (tp + tn, tp + fp + fn + tn),
+        "recall": (tp, tp + fn),
+        "false_positive_rate": (fp, fp + tn),
+        "specificity": (tn, fp + tn),
+        "precision": (tp, tp + fp),
+        "negative_predictive_value": (tn, fn + tn),
+        "f1": (2 * tp, 2 * tp + fp + fn),
+        "f_beta": (5 * tp, 5 * tp + 4 * fn + fp),
+    }[name]
+    return part / whole if whole else math.nan
+
+
+def noisy_matrix(*counts, scale=3.0):
+    return tuple(Noisy(value=float(count), scale=scale, grid=1.0) for count in counts)
+
+
+@pytest.mark.parametrize("name", privacy.CONFUSION_METRICS)
+@pytest.mark.parametrize(
+    "counts", [(60, 20, 10, 110), (30, 20, 0, 197), (-4, 3, 150, 60), (-90, -90, -90, -90)]
+)
+def test_limits_of_a_measure_are_its_extremes_over_all_matrices_that_the_noise_allows(name, counts):
+    """A ratio of sums has its extremes at corners; if it can be undefined, it can be anything."""
+    noisy = noisy_matrix(*counts)
+    used = {"accuracy": 4, "f1": 3, "f_beta": 3}.get(name, 2)
+    boxes = [[min(max(limit, 0), 200) for limit in cell.bounds(0.1 / used)] for cell in noisy]
+    values = [measured(name, *cells) for cells in itertools.product(*boxes)]
+    unknown = any(map(math.isnan, values))
+    expected = (0.0, 1.0) if unknown else (min(values), max(values))
+    assert ratios.ratio(name, beta=2.0).bounds(noisy, 200, 0.1) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", privacy.CONFUSION_METRICS)
+def test_the_error_of_a_measure_is_that_of_its_derivatives(name):
+    """Laplace noise of scale s has variance 2 s^2 in each count; derivatives by differences."""
+    counts = np.array([60.0, 20.0, 10.0, 110.0])
+    steps = 1e-4 * np.eye(4)
+    slopes = [(measured(name, *(counts + h)) - measured(name, *(counts - h))) / 2e-4 for h in steps]
+    form, noisy = ratios.ratio(name, beta=2.0), noisy_matrix(*counts)
+    expected = math.sqrt(2 * 3.0**2 * sum(slope**2 for slope in slopes))
+    assert form.error(noisy, 200) == pytest.approx(expected, rel=1e-6)
+    assert form.value(noisy, 200) == pytest.approx(measured(name, *counts), rel=1e-12)
+
+
+def test_the_error_of_an_undefined_measure_is_undefined():
+    assert math.isnan(ratios.ratio("precision").error(noisy_matrix(0, 0, 20, 180), 200))
+
+
+@pytest.mark.parametrize(
+    ("noisy", "expected"),
+    [
+        ((60, 20, 10, 110), (60, 20, 10, 110)),
+        ((64, 24, 14, 114), (60, 20, 10, 110)),
+        ((-40, 30, 30, 50), (0, 60, 60, 80)),
+        ((-500, -400, 100, 100), (0, 0, 100, 100)),
+        ((0, 0, 0, 900), (0, 0, 0, 200)),
+    ],
+)
+def test_plausible_counts_are_the_nearest_that_add_up(noisy, expected):
+    found = ratios.plausible(noisy_matrix(*noisy), 200)
+    assert found == pytest.approx(expected)
+    assert sum(found) == pytest.approx(200)
+    generator = np.random.default_rng(0)
+    nearest = math.dist(noisy, found)
+    for other in generator.dirichlet(np.full(4, 0.3), 2000) * 200:
+        assert math.dist(noisy, other) >= nearest - 1e-9
+
+
+def average_precision_of(statistic, n_pos):
+    return min(max(1 - statistic * float(sensitivity.lost_precision_bound(n_pos)) / n_pos, 0), 1)
+
+
+@pytest.mark.parametrize("positives", [40, 3, 500, 1])
+@pytest.mark.parametrize("statistic", [2.0, 0.5, -1.0, 40.0])
+def test_limits_of_average_precision_are_its_extremes_over_all_that_the_noise_allows(
+    positives, statistic
+):
+    noisy = (
+        Noisy(value=statistic, scale=0.25, grid=2.0**-20),
+        Noisy(value=float(positives), scale=4.0, grid=1.0),
+    )
+    form = rescaled.AveragePrecision()
+    # Four fifths of the error are for the statistic, as documented beside it.
+    losses = [max(limit, 0.0) for limit in noisy[0].bounds(0.04)]
+    fewest, most = noisy[1].bounds(0.01)
+    # With more positives than rows, as many as there are rows are the nearest that can be.
+    counts = range(min(max(int(fewest), 1), 200), min(int(most), 200) + 1)
+    values = [average_precision_of(loss, n) for loss in losses for n in counts]
+    low = min(values) if fewest >= 1 else 0.0  # no positives: 0 by convention
+    assert form.bounds(noisy, 200, 0.05) == pytest.approx((low, max(values)), abs=1e-12)
+    assert form.value(noisy, 200) == pytest.approx(
+        average_precision_of(statistic, min(positives, 200))
+    )
+
+
+def test_values_beyond_what_is_possible_are_cut_off():
+    below, above = (Noisy(value=v, scale=1.0, grid=2.0**-20) for v in (-900.0, 900.0))
+    positives = Noisy(value=50.0, scale=1.0, grid=1.0)
+    for form, low, high in (
+        (rescaled.AveragePrecision(), above, below),
+        (rescaled.Auroc(), below, above),
+    ):
+        assert form.value((low, positives), 200) == 0.0
+        assert form.value((high, positives), 200) == 1.0
+        assert form.bounds((low, positives), 200, 0.05) == (0.0, 0.0)
+        assert form.bounds((high, positives), 200, 0.05) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize("statistic", [12.0, -12.0, 0.0, 1.0])
+@pytest.mark.parametrize("positives", [40, 95, 5, 160, 198, 300])
+def test_limits_of_auroc_are_its_extremes_over_all_that_the_noise_allows(statistic, positives):
+    noisy = (
+        Noisy(value=statistic, scale=0.5, grid=2.0**-20),
+        Noisy(value=float(positives), scale=4.0, grid=1.0),
+    )
+    limits = noisy[0].bounds(0.04)
+    fewest, most = (int(limit) for limit in noisy[1].bounds(0.01))
+    values = [
+        min(max(0.5 + limit / float(sensitivity.auroc_weight(n, 200)), 0), 1)
+        for limit in limits
+        for n in range(max(fewest, 1), min(most, 199) + 1)
+    ]
+    expected = (min(values), max(values)) if values else (0.0, 1.0)
+    assert rescaled.Auroc().bounds(noisy, 200, 0.05) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("form", [rescaled.AveragePrecision(), rescaled.Auroc()])
+def test_the_error_of_a_rescaled_metric_is_that_of_its_derivatives(form):
+    """Derivatives by differences; for average precision, L(n) counts as constant."""
+    n_rows, n_pos = 200_000, 30_000
+    noisy = (
+        Noisy(value=2.0, scale=0.5, grid=2.0**-20),
+        Noisy(value=float(n_pos), scale=4.0, grid=1.0),
+    )
+
+    def value(statistic, positives):
+        moved = (replace(noisy[0], value=statistic), replace(noisy[1], value=float(positives)))
+        return form.value(moved, n_rows)
+
+    by_statistic = (value(2.1, n_pos) - value(1.9, n_pos)) / 0.2
+    by_positives = (value(2.0, n_pos + 100) - value(2.0, n_pos - 100)) / 200
+    if form.name == "average_precision":
+        by_positives = (1 - value(2.0, n_pos)) / n_pos
+    expected = math.sqrt(2) * math.hypot(0.5 * by_statistic, 4.0 * by_positives)
+    assert form.error(noisy, n_rows) == pytest.approx(expected, rel=1e-4)
+
+
+def test_the_epsilon_of_average_precision_is_divided_as_the_proofs_say(monkeypatch):
+    noise = Fixed()
+    monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
+    privacy.average_precision(*sample(), epsilon=0.8, budget=budget())
+    statistic, positives = noise.scales
+    assert (2**20 + 1) / statistic == pytest.approx(0.85 * 0.8, rel=1e-12)
+    assert 1 / positives == pytest.approx(0.15 * 0.8, rel=1e-12)
+
+
+def test_more_rows_than_the_proofs_cover_are_refused():
+    def ranking(n_rows):
+        return pr.Ranking(
+            threshold=np.array([1.0]),
+            positives=np.array([1]),
+            tied=np.array([0]),
+            above=np.array([0]),
+            below=n_rows - 1,
+        )
+
+    assert rescaled.row_count(ranking(2**31)) == 2**31
+    with pytest.raises(InputError, match="at most 2147483648 rows"):
+        rescaled.row_count(ranking(2**31 + 1))

@@ -66,10 +66,11 @@ class AveragePrecision:
     def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
         """Limits of the average precision of the data, wrong with probability `error` at most."""
         (low, high), (fewest, most) = _boxes(noisy, error)
+        # Noise can put both limits of the count beyond all rows.
+        few, many = (_inside(limit, 1, n_rows) for limit in (fewest, most))
         lowest = 0.0
         if fewest >= 1:  # without positives the metric is 0 by convention
-            lowest = 1.0 - max(high, 0.0) * lost_precision_bound(fewest) / fewest
-        many = _inside(most, 1, n_rows)
+            lowest = 1.0 - max(high, 0.0) * lost_precision_bound(few) / few
         return _unit(lowest), _unit(1.0 - max(low, 0.0) * lost_precision_bound(many) / many)
 
 
