@@ -274,6 +274,35 @@ def test_the_tree_stops_where_no_double_lies_between():
     np.testing.assert_array_equal(cuts, [1.0, math.nextafter(1.0, 2.0)])
 
 
+class Quiet:
+    """No noise at all."""
+
+    seeded = False
+
+    def add_laplace(self, values, scale):
+        return values
+
+
+def test_the_tree_halves_what_is_crowded_and_stops_at_sixty_halvings():
+    """All rows at 0: the interval that begins there is halved again and again, no other is."""
+    cuts = _tree(np.zeros(10_000), 0.0, 1.0, wanted=10, epsilon=100.0, noise=Quiet())
+    np.testing.assert_array_equal(cuts, [0.0, *(2.0**-k for k in range(60, 0, -1)), 1.0])
+
+
+def test_the_tree_halves_intervals_with_more_rows_than_wanted():
+    """Two thirds on the left. Each level takes a decay of 1 off the counts, down to wanted - 1."""
+    ordered = np.repeat([0.1, 0.3, 0.9], [40, 40, 40])
+    for wanted, expected in (
+        (120, [0, 1]),
+        (119, [0, 0.5, 1]),
+        (79, [0, 0.5, 1]),
+        (78, [0, 0.25, 0.5, 1]),
+        (39, [0, 0.25, 0.5, 1]),
+    ):
+        cuts = _tree(ordered, 0.0, 1.0, wanted=wanted, epsilon=100.0, noise=Quiet())
+        np.testing.assert_array_equal(cuts, expected)
+
+
 def test_private_edges_of_few_rows_are_edges_all_the_same():
     for seed in range(20):
         edges = privacy.private_edges(
@@ -283,7 +312,25 @@ def test_private_edges_of_few_rows_are_edges_all_the_same():
         assert (np.diff(edges) > 0).all()
 
 
-@pytest.mark.parametrize("bad", [{"low": 1, "high": 0}, {"high": math.inf}, {"n_bins": 1}])
+def test_private_edges_make_as_few_as_two_bins():
+    score = np.linspace(0, 1, 5000)
+    edges = privacy.private_edges(
+        score, low=0, high=1, n_bins=2, epsilon=1.0, budget=budget(), rng=0
+    )
+    assert edges.size == 3
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"low": 1, "high": 0},
+        {"low": 1, "high": 1},
+        {"low": -math.inf},
+        {"high": math.inf},
+        {"n_bins": 1},
+        {"epsilon": 1e-16},
+    ],
+)
 def test_private_edges_refuse_wrong_limits(bad):
     arguments = {"low": 0, "high": 1, "n_bins": 4, "epsilon": 1.0, "budget": budget()} | bad
     with pytest.raises(InputError):

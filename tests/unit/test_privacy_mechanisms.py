@@ -294,3 +294,41 @@ def test_smooth_mechanisms_refuse_what_their_proofs_do_not_cover():
         smooth.check_epsilon(65.0)
     with pytest.raises(InputError, match="rows"):
         smooth.check_rows(2**28)
+
+
+def test_tighter_calibrations_are_those_of_the_proofs():
+    """All of them leave what rounding costs, and use the rest of epsilon up."""
+    epsilon, delta = 0.6, 1e-3
+    left = epsilon * (1 - smooth.ROUNDING_SHARE)
+    for name, share, steepest, turns in (
+        ("smooth_cauchy", 6, 1.0, 1),
+        ("smooth_quartic", 12, 3**0.75, 3),
+    ):
+        found = smooth.calibrate(name, epsilon=epsilon, delta=0.0)
+        assert found.beta == pytest.approx(left / share, rel=1e-12)
+        assert steepest / found.factor + turns * found.beta == pytest.approx(left, rel=1e-12)
+    found = smooth.calibrate("smooth_laplace", epsilon=epsilon, delta=delta)
+    assert found.factor == pytest.approx(2 / left, rel=1e-12)
+    # The largest smoothness: of twice the rounding more, a change of scale costs too much.
+    rounding = left * 2.0**-16
+
+    def quantile(change):
+        return (left / 2 + change) / math.expm1(change)
+
+    needed = math.log(1 / delta) + rounding
+    assert quantile(found.beta + rounding * (1 - 1e-6)) >= needed
+    assert quantile(found.beta + rounding * (1 + 1e-6)) < needed
+
+
+@pytest.mark.parametrize("degree", [2, 4])
+def test_what_is_set_aside_for_rounding_covers_it(degree):
+    """The steepest slope of log(1 + z^degree), found on a grid, bounds what two steps cost."""
+    z = np.linspace(0, 10, 1_000_001)
+    steepest = float(np.max(degree * z ** (degree - 1) / (1 + z**degree)))
+    assert smooth._STEEPEST[degree] == pytest.approx(steepest, rel=1e-9)
+    assert (2 * steepest + degree) * 2.0**-smooth.GRID_BITS <= smooth.ROUNDING_SHARE
+
+
+def test_smooth_mechanisms_take_all_that_their_proofs_cover():
+    smooth.check_epsilon(64.0)
+    smooth.check_rows(2**27)
