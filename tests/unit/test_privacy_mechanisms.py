@@ -332,3 +332,38 @@ def test_what_is_set_aside_for_rounding_covers_it(degree):
 def test_smooth_mechanisms_take_all_that_their_proofs_cover():
     smooth.check_epsilon(64.0)
     smooth.check_rows(2**27)
+
+
+@pytest.mark.parametrize("mechanism", smooth.CALIBRATIONS)
+def test_smooth_releases_add_noise_of_their_own_law_and_scale(mechanism):
+    """On a grid of 2^(16 + bits of the rows), rounded down; the scale is rounded up."""
+    calibration = smooth.calibrate(mechanism, epsilon=1.5, delta=1e-3)
+    unit = 2 ** (16 + 10)  # 1000 rows have 10 bits
+    value, sensitivity_here = 0.3, 0.002
+    exact_value = math.floor(Fraction(value) * unit)
+    scale = math.ceil(Fraction(calibration.factor * sensitivity_here) * unit)
+    for seed in range(5):
+        found = smooth.release(
+            value,
+            sensitivity=sensitivity_here,
+            calibration=calibration,
+            n_rows=1000,
+            noise=seeded(seed),
+        )
+        if mechanism.endswith("laplace"):
+            steps = int(seeded(seed).add_laplace(np.array([exact_value]), float(scale))[0])
+        else:
+            degree = 4 if mechanism.endswith("quartic") else 2
+            steps = exact_value + heavy_tailed(scale, degree=degree, noise=seeded(seed))
+        assert found == min(max(steps, 0), unit) / unit
+
+
+@pytest.mark.parametrize("noise", [-(2**40), 2**40])
+def test_smooth_releases_are_cut_off_at_0_and_1(noise):
+    class Far:
+        def add_laplace(self, values, scale):
+            return values + noise
+
+    calibration = smooth.calibrate("smooth_laplace", epsilon=1.0, delta=1e-3)
+    options = {"sensitivity": 0.1, "calibration": calibration, "n_rows": 100, "noise": Far()}
+    assert smooth.release(0.5, **options) == float(noise > 0)

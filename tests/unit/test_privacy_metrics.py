@@ -310,6 +310,12 @@ def test_the_error_of_a_measure_is_that_of_its_derivatives(name):
     assert form.value(noisy, 200) == pytest.approx(measured(name, *counts), rel=1e-12)
 
 
+def test_measures_are_ratios_of_fractions_of_rows_too():
+    """Plausible counts are not whole: what is left of a cell may be less than a row."""
+    assert ratios.ratio("precision").of([0.5, 0.25, 10.0, 10.0]) == pytest.approx(2 / 3)
+    assert math.isnan(ratios.ratio("precision").of([0.0, 0.0, 10.0, 10.0]))
+
+
 def test_the_error_of_an_undefined_measure_is_undefined():
     assert math.isnan(ratios.ratio("precision").error(noisy_matrix(0, 0, 20, 180), 200))
 

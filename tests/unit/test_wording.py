@@ -1,5 +1,7 @@
 """Numbers as people read them: no value is printed as one that it is not."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,3 +77,102 @@ def test_bounds_have_enough_digits():
 def test_there_is_one_minus_sign(text):
     assert "−" in text
     assert "-" not in text
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "decimals"),
+    [
+        (0.0354, 3),  # 0.035
+        (0.0355, 2),  # 0.04
+        (0.0949, 2),  # 0.09
+        (0.0950, 2),  # 0.10
+        (0.0999, 2),
+        (0.1, 2),
+        (0.827, 1),
+        (0.119, 2),
+        (3.54, 1),
+        (3.56, 0),
+        (1234.0, 0),
+        (1e-30, 12),
+        (0.0, 4),
+        (-1.0, 4),
+        (math.inf, 4),
+        (math.nan, 4),
+    ],
+)
+def test_decimals_follow_the_rule_of_the_particle_data_group(uncertainty, decimals):
+    assert wording.decimals_for(uncertainty) == decimals
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (wording.fixed(0.0, 2), "0.00"),
+        (wording.fixed(-0.0, 2), "0.00"),
+        (wording.fixed(1e-13, 2, signed=True), "+0.00"),
+        (wording.fixed(1e-13, 2), "1.0e−13"),
+        (wording.fixed(-0.3, 1, signed=True), "−0.3"),
+        (wording.fixed(-1.0, 1), "−1.0"),
+        (wording.fixed(0.9996, 2), "0.9996"),
+        (wording.fixed(1.0, 3), "1.000"),
+        (wording.fixed(100.0, 0, whole=100.0), "100"),
+        (wording.fixed(1e-6, 2), "0.0000010"),
+        (wording.fixed(9.99e-7, 2), "1.0e−06"),
+        (wording.fixed(0.00123, 2, signed=True), "+0.0012"),
+        (wording.number(math.nan), "–"),
+        (wording.number(math.inf), "∞"),
+        (wording.number(-math.inf), "−∞"),
+        (wording.percent(0.0), "0 %"),
+        (wording.percent(math.inf), "inf %"),
+        (wording.percent(1.0), "100 %"),
+        (wording.percent(0.12345), "12.3 %"),
+        (wording.percent(0.012345), "1.23 %"),
+        (wording.percent(12.345), "1234 %"),
+        (wording.percent(0.1), "10 %"),
+        (wording.percent_interval(0.413, 0.351, 0.474), "41 % (35–47)"),
+        (wording.interval(0.2, -0.1, 0.5), "0.20 (−0.10 to 0.50)"),
+        (wording.count(1000.5), "1,000"),
+        (wording.count(1000), "1,000"),
+        (wording.count(999.5), "1,000"),
+        (wording.count(999.4), "999"),
+        (wording.count(-999.7), "-1,000"),
+        (wording.count(12.34), "12.3"),
+        (wording.plural(1, "row"), "1 row"),
+        (wording.plural(0, "row"), "0 rows"),
+        (wording.p_value(0.000999), "< 0.001"),
+        (wording.p_value(0.001), "0.001"),
+        (wording.p_value(0.0999), "0.100"),
+        (wording.p_value(0.1), "0.10"),
+        (wording.threshold(0.1234567), "0.123456"),
+        (wording.threshold(-0.1234561), "−0.123457"),
+        (wording.threshold(1234567.5), "1.23456e+06"),
+        (wording.threshold(1e15), "1e+15"),
+        (wording.threshold(123456789012345), "123456789012345"),
+        (wording.threshold(-math.inf), "−∞"),
+    ],
+)
+def test_numbers_are_shown_with_the_digits_that_they_deserve(shown, text):
+    assert shown == text
+
+
+@pytest.mark.parametrize("longest", [9, 10, 40])
+def test_a_long_name_keeps_both_ends_and_no_more_than_it_may(longest):
+    for size in (longest - 1, longest, longest + 1, 20 * longest, 20 * longest + 1, 10**5):
+        name = "".join(chr(ord("a") + k % 26) for k in range(size))
+        clean = wording.clean_name(name, longest)
+        if size <= longest:
+            assert clean == name
+        else:
+            assert len(clean) == longest
+            head, tail = clean.split("…")
+            assert name.startswith(head)
+            assert name.endswith(tail)
+            assert 0 <= len(head) - len(tail) <= 1
+
+
+def test_names_that_look_alike_are_numbered():
+    assert wording.clean_names(["a", "a\t", "a", "b"]) == ["a", "a (2)", "a (3)", "b"]
+    long = wording.clean_names(["x" * 60, "x" * 60])
+    assert len(set(long)) == 2
+    assert max(map(len, long)) <= 40
+    assert wording.clean_name("\n") == "(no name)"

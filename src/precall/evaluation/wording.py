@@ -33,12 +33,8 @@ def decimals_for(uncertainty: float) -> int:
         return 4
     exponent = math.floor(math.log10(uncertainty))
     leading = round(uncertainty / 10.0 ** (exponent - 2))
-    if leading <= 354:
-        digits = 2
-    elif leading < 950:
-        digits = 1
-    else:
-        exponent, digits = exponent + 1, 2
+    # One digit of 95 and two of 100 need the same decimals.
+    digits = 2 if leading <= 354 else 1
     return min(max(digits - 1 - exponent, 0), 12)
 
 
@@ -177,7 +173,7 @@ def count(value: float) -> str:
     """
     if float(value).is_integer():
         return f"{int(value):,}"
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"  # three digits make it 1000
 
 
 def plural(value: float, one: str, many: str | None = None) -> str:

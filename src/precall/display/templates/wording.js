@@ -20,10 +20,9 @@ const wording = (function () {
   /* The digits that an uncertainty supports (Particle Data Group). */
   function decimalsFor(uncertainty) {
     if (!(uncertainty > 0) || !isFinite(uncertainty)) return 4;
-    let exponent = exponentOf(uncertainty), digits = 2;
+    const exponent = exponentOf(uncertainty);
     const leading = Math.round(uncertainty / Math.pow(10, exponent - 2));
-    if (leading > 354 && leading < 950) digits = 1;
-    if (leading >= 950) exponent += 1;
+    const digits = leading <= 354 ? 2 : 1; // one digit of 95 and two of 100 need the same decimals
     return Math.min(Math.max(digits - 1 - exponent, 0), 12);
   }
   /* Only 0 is printed as 0, and only `whole` (1, or 100 in percent) as whole. */
@@ -66,7 +65,7 @@ const wording = (function () {
   }
   function count(value) {
     if (Number.isInteger(value)) return value.toLocaleString("en-US");
-    return Math.abs(value) >= 1000 ? Number(rounded(value, 0)).toLocaleString("en-US") : general(value, 3);
+    return Math.abs(value) >= 999.5 ? Number(rounded(value, 0)).toLocaleString("en-US") : general(value, 3);
   }
   function threshold(value) {
     if (Math.abs(value) === Infinity) return signed(value > 0 ? "\u221e" : "-\u221e");
