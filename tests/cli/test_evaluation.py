@@ -1,14 +1,16 @@
 """The words: every finding appears where it should, and only there."""
 
 import math
+from dataclasses import replace
 from importlib import resources
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import precall as pr
 from precall.display.sections import sections
-from precall.evaluation import coverage, evaluate, evaluate_rankings, wording
+from precall.evaluation import answer, coverage, evaluate, evaluate_rankings, wording
 from precall.exceptions import InputError
 from precall.inference.clusters import cluster_interval
 from precall.inference.intervals import aucpr_interval
@@ -272,3 +274,140 @@ def test_more_positives_than_were_simulated_are_not_said_to_be_of_the_same_size(
     assert f"here {wording.count(np.count_nonzero(y))} positives" in large
     y = rng.random(2000) < 0.25
     assert "about this size" in sections(evaluate(y, {"a": rng.normal(size=2000) + y}))["trust"][0]
+
+
+def spread(n_pos, n_neg, shift=1.0):
+    """Rows of two classes with distinct scores, at quantiles that overlap."""
+    y = np.repeat([True, False], [n_pos, n_neg])
+    place = np.concatenate([(np.arange(size) + 0.5) / size for size in (n_pos, n_neg)])
+    return y, 4 * place + shift * y + 1e-7 * np.arange(y.size)
+
+
+@pytest.mark.parametrize(
+    ("n_pos", "n_neg", "said", "rough"),
+    [
+        (50, 300, "", False),
+        (49, 300, "Only 49 positives", False),
+        (20, 300, "Only 20 positives", False),
+        (19, 300, "Only 19 positives", True),
+        (300, 49, "Only 49 negatives", False),
+        (300, 50, "", False),
+        (40, 40, "Only 40 positives", False),
+        (40, 39, "Only 39 negatives", False),
+    ],
+)
+def test_small_classes_are_named(n_pos, n_neg, said, rough):
+    y, score = spread(n_pos, n_neg)
+    text = told(evaluate(y, {"a": score}), "warning")
+    assert ("Only" in text) == bool(said)
+    assert said in text
+    assert ("so few that the intervals are rough" in text) == rough
+    assert ("negatives: precision hardly" in text) == ("negatives" in said)
+
+
+@pytest.mark.parametrize(("heavy", "level"), [(2.0, "note"), (30.0, "warning")])
+def test_weights_that_cost_less_than_half_of_the_positives_are_a_note(heavy, level):
+    """One row in ten weighs w: n positives are worth n (9 + w)^2 / (10 (9 + w^2))."""
+    y, score = spread(100, 400)
+    weights = np.where(np.arange(y.size) % 10, 1.0, heavy)
+    worth = 100 * (9 + heavy) ** 2 / (10 * (9 + heavy**2))
+    evaluation = evaluate(y, {"a": score}, sample_weight=weights)
+    assert f"worth about {worth:.0f} equally" in told(evaluation, level)
+    other = "note" if level == "warning" else "warning"
+    assert "equally weighted" not in told(evaluation, other)
+
+
+@pytest.mark.parametrize(("levels", "said"), [(9, True), (10, False), (11, False)])
+def test_few_operating_points_are_mentioned_if_they_are_fewer_than_ten(levels, said):
+    """Every positive above every negative: the order inside ties is harmless."""
+    score = np.concatenate([np.repeat(np.arange(levels), 40), np.linspace(-2, -1, 500)])
+    y = score >= 0
+    text = told(evaluate(y, {"a": score}), "note")
+    assert ("only that many operating points" in text) == said
+    assert "order inside ties" not in text
+
+
+@pytest.mark.parametrize(("few", "said"), [(0, ""), (19, "1 group of 2 with fewer"), (20, "")])
+def test_groups_with_few_positives_are_counted_and_those_without_any_are_not(few, said):
+    parts = [spread(100, 400), spread(few, 500 - few)]
+    y, score = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    evaluation = evaluate(y, {"a": score}, groups=np.repeat(["large", "small"], 500))
+    assert ("positives: differences there" in told(evaluation)) == bool(said)
+    assert said in told(evaluation)
+    assert ("with one class only" in told(evaluation)) == (few == 0)
+
+
+@pytest.mark.parametrize(("n_pos", "said"), [(200, False), (201, True)])
+def test_prevalences_that_differ_more_than_twofold_are_mentioned(n_pos, said):
+    parts = [spread(100, 400), spread(n_pos, 500 - n_pos)]
+    y, score = (np.concatenate(columns) for columns in zip(*parts, strict=True))
+    evaluation = evaluate(y, {"a": score}, groups=np.repeat(["a", "b"], 500))
+    assert ("Prevalence differs between groups" in told(evaluation)) == said
+
+
+def test_praise_of_many_models_is_for_the_best_only_and_warnings_for_all():
+    y, score = spread(200, 800, 3.0)
+    models = {f"m{k}": score + 1e-3 * k * np.sin(np.arange(y.size)) for k in range(4)}
+    three = evaluate(y, {name: models[name] for name in list(models)[:3]})
+    assert told(three, "good").count("times that of") == 3
+    four = evaluate(y, models)
+    assert told(four, "good").count("times that of") == 1
+    assert four.best.title in told(four, "good")
+    turned = evaluate(y, models | {"m3": -score})
+    assert "m3 ranks positives below negatives" in told(turned, "warning")
+
+
+def test_a_wrong_direction_is_shown_with_its_interval_for_a_single_model():
+    y, score = spread(200, 800, 3.0)
+    alone = evaluate(y, {"a": -score})
+    area = alone.models[0].measures["auroc"]
+    assert f"(AUROC {area.text})" in told(alone, "warning")
+    assert "–" in area.text
+    both = told(evaluate(y, {"a": -score, "b": -score + 1e-3 * np.sin(score)}), "warning")
+    assert f"(AUROC {wording.number(area.estimate, 2)})" in both
+
+
+def test_a_difference_is_told_from_the_better_model_whichever_was_named_first(good, rng):
+    y, score = good
+    models = {"good": score, "poor": score + 2 * rng.normal(size=y.size)}
+    first = evaluate(y, models)
+    second = evaluate(y, dict(reversed(models.items())))
+    for evaluation in (first, second):
+        interval = evaluation.comparison.intervals[next(iter(evaluation.comparison.intervals))]
+        low, high = sorted([abs(interval.low), abs(interval.high)])
+        shown = wording.interval(abs(interval.estimate), low, high, signed=True)
+        verdicts = [
+            answer.judge(evaluation, *pair) for pair in (("good", "poor"), ("poor", "good"))
+        ]
+        for verdict in verdicts:
+            assert (verdict.better, verdict.worse) == ("good", "poor")
+            assert verdict.difference == shown
+        assert f"It is better than poor: {shown} AUCPR." in evaluation.answer
+
+
+def test_the_answer_says_what_the_interval_allows_for():
+    y, score = spread(200, 800, 3.0)
+    models = {f"m{k}": score + 1e-3 * k * np.sin(np.arange(y.size)) for k in range(2)}
+    assert "the choice among 2 models" in evaluate(y, models).answer[0]
+    assert "choice among" not in evaluate(y, {"a": score}).answer[0]
+
+
+def test_the_quoted_promise_is_the_highest_that_finds_a_fifth(good):
+    y, score = good
+    model = evaluate(y, {"a": score}).models[0]
+    points = model.certificates
+    assert len(points) > 2
+    at = [point.recall.estimate for point in points]
+
+    def quoted(recalls):
+        made = tuple(
+            replace(point, recall=replace(point.recall, estimate=recall))
+            for point, recall in zip(points, recalls, strict=True)
+        )
+        return answer.promised(SimpleNamespace(certificates=made)).required
+
+    required = [point.required for point in points]
+    assert quoted([0.2] * len(at)) == required[-1]  # a fifth is enough
+    assert quoted([0.9, 0.2, *[0.19] * (len(at) - 2)]) == required[1]
+    assert quoted([0.19] * len(at)) == required[-1]  # none does: the highest all the same
+    assert answer.promised(SimpleNamespace(certificates=())) is None
