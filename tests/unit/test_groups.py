@@ -466,6 +466,22 @@ def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
     assert "groups=9" in repr(pooled)
 
 
+def test_the_pooled_table_has_as_many_cells_as_its_size_and_bounds_allow(monkeypatch):
+    rng = np.random.default_rng(44)
+    y, s, groups = rng.random(4000) < 0.5, rng.random(4000), np.arange(4000) % 5
+
+    def cells():
+        """How many cells the ranking was coarsened to at most: two counts per group and cell."""
+        pooled = rank_groups(y, s, groups).pooled
+        return [n for n in (32, 100, 512) if pooled.coarse == pooled.ranking.coarsen(n)]
+
+    assert cells() == [512]
+    monkeypatch.setattr(pooling, "_TABLE_SIZE", 1009)
+    assert cells() == [100]
+    monkeypatch.setattr(pooling, "_TABLE_SIZE", 10)
+    assert cells() == [32]
+
+
 def test_kruskal_wallis_equals_scipy():
     stats = pytest.importorskip("scipy.stats")
     from precall.aggregate.pooling import kruskal_wallis
@@ -476,6 +492,13 @@ def test_kruskal_wallis_equals_scipy():
         table[:, 0] += 1
         samples = [np.repeat(np.arange(6), row) for row in table]
         assert kruskal_wallis(table) == pytest.approx(stats.kruskal(*samples).pvalue, abs=1e-12)
+    # A group of one row counts, one of none does not, and two rows are enough to compare.
+    for table in ([[3, 2, 0], [0, 0, 1], [0, 0, 0]], [[1, 0], [0, 1]]):
+        samples = [np.repeat(np.arange(len(row)), row) for row in table if sum(row)]
+        expected = stats.kruskal(*samples).pvalue
+        assert kruskal_wallis(np.array(table)) == pytest.approx(expected, abs=1e-12)
+    assert kruskal_wallis(np.array([[1, 0]])) == 1.0
+    assert kruskal_wallis(np.array([[0, 0]])) == 1.0
     assert kruskal_wallis(np.array([[3, 0], [5, 0]])) == 1.0
     assert kruskal_wallis(np.array([[3, 2]])) == 1.0
 

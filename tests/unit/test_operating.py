@@ -7,6 +7,7 @@ from itertools import count, pairwise
 
 import numpy as np
 import pytest
+import scipy.special
 import scipy.stats
 
 import precall as pr
@@ -66,6 +67,12 @@ class TestPieces:
                     assert float(tail) == pytest.approx(delta, rel=1e-9)
                 else:
                     assert high == 1.0
+
+    def test_where_no_limit_is_found_nothing_is_known(self, monkeypatch):
+        """As SciPy before 1.13 has it for some counts beyond 1e10."""
+        monkeypatch.setattr(scipy.special, "betaincinv", lambda a, *_: np.full_like(a, np.nan))
+        assert share_limits(3e10, 9e10, 0.05) == (0.0, 1.0)
+        assert (uniform_share(np.array([0, 2, 5]), 10, 1e-9) == 0.0).all()
 
     @pytest.mark.parametrize("rows", [50, 1_000, 100_000])
     @pytest.mark.parametrize("precision", [0.3, 0.8, 0.99])
