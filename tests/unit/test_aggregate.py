@@ -427,6 +427,75 @@ def test_randomisation_is_exact_for_few_groups_and_random_for_many():
     assert drawn.p_value == pytest.approx(near, abs=5 * math.sqrt(near / 9999) + 0.005)
 
 
+def exact_randomisation(difference):
+    """Share of sign assignments of whole differences that reach the observed sum, one by one."""
+    sums = {0: 1}
+    for step in difference:
+        added = {}
+        for total, ways in sums.items():
+            for moved in (total + step, total - step):
+                added[moved] = added.get(moved, 0) + ways
+        sums = added
+    observed = abs(sum(difference))
+    return sum(ways for total, ways in sums.items() if abs(total) >= observed) / 2 ** len(
+        difference
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_assignments_find_the_exact_share(seed):
+    difference = np.random.default_rng(seed).integers(-3, 6, 20)
+    expected = exact_randomisation(difference.tolist())
+    found = compare_groups(
+        difference, np.zeros(20), test="randomisation", n_resamples=40_000, rng=seed
+    )
+    # Six standard errors of the draws, and the observed assignment that is added to them.
+    error = math.sqrt(expected * (1 - expected) / 40_000)
+    assert found.p_value == pytest.approx(expected, abs=6 * error + 1 / 40_000)
+    assert found.statistic == pytest.approx(difference.mean())
+
+
+def test_the_observed_assignment_is_one_of_those_drawn():
+    """The smallest p-value is one in n + 1; with a mean of 0 every assignment reaches it."""
+    same = compare_groups(np.ones(40), np.zeros(40), test="randomisation", n_resamples=199, rng=0)
+    assert same.p_value == 1 / 200
+    zero = compare_groups(
+        np.tile([1.0, -1.0], 10), np.zeros(20), test="randomisation", n_resamples=199, rng=0
+    )
+    assert zero.p_value == 1.0
+
+
+def test_assignments_that_miss_the_observed_sum_by_rounding_have_reached_it():
+    """Differences of 0.1 to 0.3 as floats: turned sums differ in their last bits only."""
+    values = np.array([0.1, 0.2, 0.3, 0.7, 0.1, 0.2]) * 3
+    whole = np.rint(values * 10).astype(int)
+    for signs in ([1, 1, -1, 1, 1, -1], [1, -1, 1, 1, -1, 1]):
+        found = compare_groups(values * signs, np.zeros(6), test="randomisation")
+        assert found.p_value == exact_randomisation((whole * signs).tolist())
+    # A millionth of the largest is a difference, and not rounding.
+    moved = np.array([1.0, 1.0, 1.0, 1.0 + 1e-6])
+    turned = compare_groups(moved * [1, 1, 1, -1], np.zeros(4), test="randomisation")
+    # Of the 16, the sums 2 - 1e-6 (this one), 2 + 1e-6 three times, 4 and their mirror images.
+    assert turned.p_value == 10 / 16
+    other = compare_groups(moved * [1, 1, -1, 1], np.zeros(4), test="randomisation")
+    assert other.p_value == 8 / 16
+
+
+def test_overlap_of_two_folds_is_one():
+    difference = np.array([0.02, 0.05])
+    result = compare_groups(difference, np.zeros(2), test="corrected_t")
+    expected = difference.mean() / math.sqrt((1 / 2 + 1) * difference.var(ddof=1))
+    assert result.statistic == pytest.approx(expected, rel=1e-12)
+    three = np.array([0.02, 0.05, 0.03])
+    result = compare_groups(three, np.zeros(3), test="corrected_t")
+    expected = three.mean() / math.sqrt((1 / 3 + 1 / 2) * three.var(ddof=1))
+    assert result.statistic == pytest.approx(expected, rel=1e-12)
+    with pytest.raises(InputError, match="test_to_train"):
+        compare_groups(three, np.zeros(3), test="corrected_t", test_to_train=-0.1)
+    plain = compare_groups(three, np.zeros(3), test="corrected_t", test_to_train=0.0)
+    assert plain.p_value == compare_groups(three, np.zeros(3)).p_value
+
+
 def test_size_of_the_paired_t_over_queries():
     # Two scorers of equal quality on 30 queries: 1,000 data sets at level .05, more than 73
     # rejections have probability below 1e-3.

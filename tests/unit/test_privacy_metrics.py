@@ -344,7 +344,7 @@ def average_precision_of(statistic, n_pos):
     return min(max(1 - statistic * float(sensitivity.lost_precision_bound(n_pos)) / n_pos, 0), 1)
 
 
-@pytest.mark.parametrize("positives", [40, 3, 500, 1])
+@pytest.mark.parametrize("positives", [40, 3, 500, 1, 18, 19])  # 18 less 18 steps of noise is 0
 @pytest.mark.parametrize("statistic", [2.0, 0.5, -1.0, 40.0])
 def test_limits_of_average_precision_are_its_extremes_over_all_that_the_noise_allows(
     positives, statistic
