@@ -89,6 +89,51 @@ def test_six_digits_of_a_small_data_set_give_every_label_away():
     assert found.to_dict()["success"] == found.success
 
 
+@pytest.mark.parametrize("digits", [2, 3, None])
+def test_without_a_toss_each_row_is_attacked_as_it_is(digits):
+    """One by one, by the naive adversary, who is told the area of all rows."""
+    y, score = normal_halves(24, np.random.default_rng(16))
+    released = float(exact_auroc(y, score))
+    released = released if digits is None else round(released, digits)
+    right = []
+    for row in range(24):
+        known, places = np.delete(y, row).tolist(), np.delete(score, row).tolist()
+        guess = naive_guess(known, places, released, digits)
+        right.append(guess if y[row] else 1 - guess)
+    found = attack.exposure(y, score, digits=digits, toss=False, rng=0)
+    assert found.success == pytest.approx(np.mean(right))
+    # One success and one failure more, so that the error is never 0.
+    share = (sum(right) + 1) / 26
+    assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 24))
+    assert attack.exposure(y, score, digits=digits, toss=False, n_targets=5, rng=0).n_targets == 5
+
+
+@pytest.mark.parametrize("heads", [True, False])
+def test_a_toss_replaces_the_row_by_one_of_the_other_class(heads):
+    """One positive score and one negative score: a turned row has the score of its new class."""
+
+    class Coin:
+        def random(self):
+            return 0.4 if heads else 0.5
+
+        def choice(self, values):
+            offered.append(sorted(set(values)))
+            return values[0]
+
+    kind = attack._Kind.of(["auroc"], None, None, None)
+    positive = np.array([True, True, True, False, False, False])
+    score = np.where(positive, 2.0, 1.0)
+    for target in range(6):
+        offered = []
+        before = positive.copy(), score.copy()
+        (right,) = attack._trial(positive, score, target, [kind], True, Coin())
+        assert offered == ([[1.0 if positive[target] else 2.0]] if heads else [])
+        np.testing.assert_array_equal(positive, before[0])
+        np.testing.assert_array_equal(score, before[1])
+        assert right == 0.5  # a perfect order either way gives nothing away
+    assert attack._trial(positive, score, 0, [kind], False, None) == [0.5]
+
+
 def test_counting_needs_no_release_when_the_classes_are_known_to_be_equal():
     """Without a toss the attack can exceed the bound for a tossed class: no noise hides counts."""
     y, score = normal_halves(60, np.random.default_rng(7))

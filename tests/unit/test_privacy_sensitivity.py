@@ -1,5 +1,6 @@
 """Every bound on what one row can do, against every data set of up to nine rows, ties included."""
 
+import math
 from fractions import Fraction
 from itertools import product
 from math import fsum
@@ -232,6 +233,36 @@ def test_bounds_equal_their_definitions_in_fractions(n):
     assert sensitivity.local_average_precision_printed(n) == pytest.approx(
         min(float(printed), 1.0), rel=1e-14
     )
+
+
+def test_scale_of_the_lost_precision_is_one_for_one_positive_or_none():
+    assert sensitivity.lost_precision_bound(0) == 1.0
+    assert sensitivity.lost_precision_bound(1) == 1.0
+    np.testing.assert_array_equal(sensitivity.lost_precision_bound(np.array([0, 1])), [1, 1])
+
+
+@pytest.mark.parametrize("n", [2, 5, 21, 50, 10_000])
+def test_logarithmic_bound_is_equation_5_45(n):
+    negative = math.log(n + 1) / n
+    remove = (9 + math.log(n - 1)) / (4 * (n - 1))
+    add = (9 + math.log(n)) / (4 * n)
+    expected = min(max(negative, remove) + max(negative, add), 1.0)
+    found = sensitivity.local_average_precision_printed(n, logarithmic=True)
+    assert found == pytest.approx(expected, rel=1e-14)
+    assert sensitivity.local_average_precision_printed(1, logarithmic=True) == 1.0
+
+
+@pytest.mark.parametrize("n_rows", [22, 110, 1000])
+def test_weight_of_the_auroc_is_a_line_and_the_parabola_that_touches_it(n_rows):
+    """Equal in value and slope at an eleventh of the rows, and the same from both ends."""
+    for n in range(n_rows + 1):
+        x = Fraction(min(n, n_rows - n), n_rows)
+        line = x <= Fraction(1, 11)
+        height = x if line else Fraction(6, 5) * (1 - x) - Fraction(121, 100) * (1 - x) ** 2
+        assert sensitivity.auroc_weight(n, n_rows) == pytest.approx(float(n_rows * height))
+    meet = Fraction(10, 11)
+    assert Fraction(6, 5) * meet - Fraction(121, 100) * meet**2 == Fraction(1, 11)
+    assert -Fraction(6, 5) + 2 * Fraction(121, 100) * meet == 1
 
 
 def test_scale_of_the_lost_precision_is_as_accurate_as_the_grid_needs():
