@@ -342,6 +342,22 @@ class TestRecall:
         assert here.threshold == there.threshold
         assert here.precision_bound > there.precision_bound
 
+    @pytest.mark.parametrize("prevalence", [None, 0.02])
+    def test_the_precision_that_comes_with_a_recall(self, prevalence):
+        """Equal shares of delta for recall, false-positive rate and, if unknown, prevalence."""
+        ranking = pr.rank(*normal())
+        n, m, delta = ranking.n_pos, ranking.n_neg, 0.05
+        point = operating_point(ranking, min_recall=0.8, prevalence=prevalence)
+        rank = smallest_rank(n, 0.8, delta)
+        row = int(np.flatnonzero(ranking.tp >= rank)[0])
+        assert point.threshold == ranking.threshold[row]
+        beta, part = scipy.stats.beta, delta / (3 if prevalence is None else 2)
+        recall = beta.ppf(part, rank, n - rank + 1)
+        alarms = beta.ppf(1 - part, ranking.fp[row] + 1, m - ranking.fp[row])
+        share = beta.ppf(part, n, m + 1) if prevalence is None else prevalence
+        expected = share * recall / (share * recall + (1 - share) * alarms)
+        assert point.precision_bound == pytest.approx(expected, rel=1e-9)
+
 
 class TestElsewhere:
     def test_bounds_follow_from_recall_and_false_positive_rate(self):
@@ -356,6 +372,24 @@ class TestElsewhere:
         row = int(np.flatnonzero(at.threshold == point.threshold)[0])
         assert point.precision.estimate == pytest.approx(observed[row], rel=1e-9)
         assert point.precision_bound < point.precision.low
+
+    def test_of_the_thresholds_whose_bound_is_enough_the_lowest_is_taken(self):
+        """Half of delta for recall, half for the false-positive rate, at all thresholds at once."""
+        share, delta = 0.05, 0.05
+        for rows, required in ((3_000, 0.3), (20_000, 0.4), (20_000, 0.6)):
+            ranking = pr.rank(*normal(rows=rows))
+            n, m = ranking.n_pos, ranking.n_neg
+            found = {}
+            for threshold, tp, fp in zip(ranking.threshold, ranking.tp, ranking.fp, strict=True):
+                recall = float(uniform_share(tp, n, delta / 2))
+                alarms = 1 - float(uniform_share(m - fp, m, delta / 2))
+                bound = share * recall / (share * recall + (1 - share) * alarms)
+                if bound >= required:
+                    found = {"threshold": threshold, "precision": bound, "recall": recall}
+            point = operating_point(ranking, min_precision=required, prevalence=share)
+            assert point.threshold == found["threshold"]
+            assert point.precision_bound == pytest.approx(found["precision"], rel=1e-12)
+            assert point.recall_bound == pytest.approx(found["recall"], rel=1e-12)
 
     def test_a_ranking_at_another_prevalence_brings_it_along(self):
         ranking = pr.rank(*normal(decimals=1))
