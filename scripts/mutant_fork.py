@@ -19,6 +19,9 @@ HEAVY = """numpy scipy.stats scipy.optimize scipy.signal scipy.special scipy.int
     pytest"""
 
 
+OURS = ("precall", "studies", "benchmarks", "scripts", "tests")
+
+
 def warm() -> None:
     """Import what most tests need, where it is installed."""
     for name in HEAVY.split():
@@ -58,7 +61,7 @@ def _do(task: Callable[[], int], root: Path, output: int) -> None:
         os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
         sys.dont_write_bytecode = True
         sys.path[:0] = [str(root / "src"), str(root)]
-        for name in [name for name in sys.modules if name.split(".")[0] == "scripts"]:
+        for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
             del sys.modules[name]  # the copy has its own
         status = task()
     except Exception:  # noqa: BLE001 - it is printed, and the process ends
