@@ -1,5 +1,8 @@
 """How good a binary scorer is, how sure you can be, and what the number would be elsewhere."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._estimators import ESTIMATORS
 from ._interval import Interval
 from ._version import __version__
@@ -60,6 +63,17 @@ from .inference.intervals import (
 from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
 from .ranking import Ranking, rank
 
+if TYPE_CHECKING:
+    from . import display as display
+    from . import engines as engines
+    from . import privacy as privacy
+    from . import results as results
+    from . import simulate as simulate
+    from . import sklearn as sklearn
+
+# Loaded when first used, so that `import precall` stays quick.
+_SUBPACKAGES = ("display", "engines", "privacy", "results", "simulate", "sklearn")
+
 __all__ = [
     "BANDS",
     "Band",
@@ -117,3 +131,13 @@ __all__ = [
     "tie_bounds",
     "undo_downsampling",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return import_module(f".{name}", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, *_SUBPACKAGES, "exceptions"])

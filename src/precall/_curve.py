@@ -321,6 +321,10 @@ class Curve(Rich):
             "observed": self.observed.tolist(),
         }
 
+    def _table(self) -> dict[str, Any]:
+        names = ("x", "y", "tp", "fp", "threshold", "observed")
+        return {name: getattr(self, name) for name in names}
+
 
 def _snapped(target: FloatArray, position: Array) -> FloatArray:
     """Move a target onto a point it differs from by rounding only: 0.55 * 100 is not 55."""

@@ -1,4 +1,6 @@
-"""How results look in a notebook: a small table, and a small drawing where there is a curve.
+"""What all results share: a data frame, and how they look in a notebook.
+
+A notebook shows a small table, and a small drawing where there is a curve.
 
 Everything is escaped: names of models and columns are the caller's, and not to be trusted.
 """
@@ -11,16 +13,39 @@ from typing import Any
 
 import numpy as np
 
+from ._result_frame import as_frame, table_in
+
 _WIDTH, _HEIGHT = 280.0, 190.0
 _COLOUR = "#0072B2"
 
 
 class Rich:
-    """A result that a notebook shows as a table of what its ``to_dict`` holds."""
+    """A result: a notebook shows what its ``to_dict`` holds, and ``to_frame`` gives its rows."""
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a data frame: the table in this result, or one row of all that it says.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}
+            Whose data frame (table, for PyArrow); it has to be installed.
+        """
+        return as_frame(self._table(), library)
+
+    def _table(self) -> Mapping[str, Any]:
+        """Columns of the frame, by name."""
+        return table_in(self._plain())
 
     def _repr_html_(self) -> str:
+        return f"{self._drawing()}{table(type(self).__name__, self._facts().items())}"
+
+    def _facts(self) -> Mapping[str, Any]:
+        """What a notebook shows; a result that holds many rows chooses."""
+        return self._plain()
+
+    def _plain(self) -> Mapping[str, Any]:
         plain: Mapping[str, Any] = self.to_dict()  # type: ignore[attr-defined]
-        return f"{self._drawing()}{table(type(self).__name__, plain.items())}"
+        return plain
 
     def _drawing(self) -> str:
         return ""

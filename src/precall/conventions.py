@@ -29,7 +29,7 @@ _PRECREC_STEPS = 1000
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Convention:
+class Convention(Rich):
     """One tool, its rule, and the number it prints.
 
     Attributes

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ._notebook import Rich
+
 _COLUMNS = MappingProxyType(
     {
         "identifier": "payment_id",
@@ -24,7 +26,7 @@ _SCORES = MappingProxyType({"gradient_boosting": np.float64, "scorecard": np.int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Example:
+class Example(Rich):
     """The embedded example as arrays, one element a payment, in order of time; all read-only.
 
     Attributes
@@ -66,6 +68,19 @@ class Example:
         arrays = {field: getattr(self, field).tolist() for field in self.columns}
         scores = {name: score.tolist() for name, score in self.scores.items()}
         return {**arrays, "scores": scores, "columns": dict(self.columns)}
+
+    def _table(self) -> dict[str, Any]:
+        fields = {column: getattr(self, name) for name, column in self.columns.items()}
+        return fields | dict(self.scores)
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "payments": self.label.size,
+            "fraud": int(self.label.sum()),
+            "cards": np.unique(self.cluster).size,
+            "channels": np.unique(self.group).tolist(),
+            "scores": list(self.scores),
+        }
 
 
 def example_path() -> Path:

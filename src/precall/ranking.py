@@ -20,14 +20,14 @@ from ._direction import warn_if_worse_than_random
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
 from ._layout import even_cuts, plain_values
-from ._notebook import table
+from ._notebook import Rich
 from .exceptions import InputError, UndefinedMetricError
 
 Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Ranking:
+class Ranking(Rich):
     """Counts of positives and negatives between the distinct scores of positives.
 
     Build one with :func:`rank`. Counts are ``int64``; with weights they are sums of weights and
@@ -178,8 +178,8 @@ class Ranking:
             f"tied={100 * self.tied_share:.3g} %{said})"
         )
 
-    def _repr_html_(self) -> str:
-        facts = {
+    def _facts(self) -> dict[str, Any]:
+        return {
             "positives": self.n_pos,
             "negatives": self.n_neg,
             "prevalence": self.prevalence,
@@ -188,7 +188,10 @@ class Ranking:
             "weighted": self.weighted,
             "coarsened": self.coarsened,
         }
-        return table("Ranking", facts.items())
+
+    def _table(self) -> dict[str, Array]:
+        names = ("threshold", "positives", "tied", "above", "tp", "fp")
+        return {name: getattr(self, name) for name in names}
 
     def __eq__(self, other: object) -> bool:
         """Return whether two rankings hold the same thresholds and counts, to the last bit."""

@@ -99,6 +99,9 @@ class Aggregate(Rich):
             "warnings": list(self.warnings),
         }
 
+    def _table(self) -> dict[str, Any]:
+        return {"label": self.labels, "value": self.per_group, "prevalence": self.prevalence}
+
 
 def _plain(values: FloatArray) -> list[float | None]:
     return [None if value != value else value for value in values.tolist()]

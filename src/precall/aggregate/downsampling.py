@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation, areas
+from .._notebook import Rich
 from .._numerics import log1p_excess
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
@@ -33,7 +34,7 @@ _STIRLING = 32.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrecisionRecallSummary:
+class PrecisionRecallSummary(Rich):
     """The areas that go with one prevalence.
 
     Attributes
@@ -52,9 +53,13 @@ class PrecisionRecallSummary:
     floor: float
     aucnpr: float
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return a plain dictionary."""
+        return asdict(self)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class DownsampleEffect:
+class DownsampleEffect(Rich):
     """Areas before and after keeping a share of the negatives.
 
     Attributes

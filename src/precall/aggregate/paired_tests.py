@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._interval import Interval
+from .._notebook import Rich
 from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
 from ..ranking import Ranking
@@ -28,7 +29,7 @@ _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class GroupComparison:
+class GroupComparison(Rich):
     """A paired comparison of two models over groups.
 
     Attributes

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _counting
+from .._notebook import Rich
 from ..ranking import Cells, Ranking, rank_checked
 from .grouping import Tables
 
@@ -148,7 +149,7 @@ def _ascending(edges: Array, scores: Array) -> IntArray:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparability:
+class Comparability(Rich):
     """Whether scores mean the same in every group.
 
     Attributes

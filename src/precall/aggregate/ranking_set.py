@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._notebook import Rich
 from ..exceptions import InputError
 from ..ranking import Cells, Moments, Ranking
 from . import grouping as _grouping
@@ -28,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class RankingSet:
+class RankingSet(Rich):
     """The rankings of many groups; iterate over it to get each as a :class:`~precall.Ranking`.
 
     Build one with :func:`rank_groups` or :func:`rank_classes`, or from rankings that exist with
@@ -306,6 +307,24 @@ class RankingSet:
             "labels": self.labels.tolist(),
             "unscored": None if self.unscored is None else self.unscored.tolist(),
             "rankings": [ranking.to_dict() for ranking in self],
+        }
+
+    def _table(self) -> dict[str, Any]:
+        return {
+            "label": self.labels,
+            "n_pos": self.n_pos,
+            "n_neg": self.n_neg,
+            "prevalence": self.prevalence,
+        }
+
+    def _facts(self) -> dict[str, Any]:
+        known = self.prevalence[~np.isnan(self.prevalence)]
+        return {
+            "groups": len(self),
+            "positives": self.n_pos.sum(),
+            "negatives": self.n_neg.sum(),
+            "prevalence": [known.min(), known.max()] if known.size else None,
+            "weighted": self.weighted,
         }
 
 

@@ -99,6 +99,9 @@ class SummaryCurve(Rich):
             "curve": self.curve.to_dict(),
         }
 
+    def _table(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in ("recall", "low", "precision", "high")}
+
 
 def _without_nan(values: list[float]) -> list[float | None]:
     return [None if value != value else value for value in values]

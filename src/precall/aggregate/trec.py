@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._estimators import ratio
+from .._notebook import Rich
 from ..exceptions import InputError
 from . import grouping as _grouping
 from .groups import ranked
@@ -32,7 +33,7 @@ _QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class TrecRun:
+class TrecRun(Rich):
     """The documents that a search returned, with the judgements that exist for its queries.
 
     Attributes
@@ -77,6 +78,23 @@ class TrecRun:
         judgements = ("judged_query", "judged_relevance", "missed_query", "missed_relevance")
         plain = {name: getattr(self, name).tolist() for name in (*fields, *judgements)}
         return {**plain, "n_unjudged_queries": self.n_unjudged_queries}
+
+    def _table(self) -> dict[str, Any]:
+        return {
+            "query": self.queries[self.query],
+            "document": self.document,
+            "score": self.score,
+            "relevance": self.relevance,
+        }
+
+    def _facts(self) -> dict[str, Any]:
+        return {
+            "queries": self.queries.size,
+            "answered": np.unique(self.query).size,
+            "documents": self.score.size,
+            "judgements": self.judged_query.size,
+            "unjudged queries": self.n_unjudged_queries,
+        }
 
     def rankings(
         self,

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from .._estimators import ESTIMATORS
+from .._notebook import Rich
+from .._result_frame import columns_of
 from .._rounding import falling
 from .._words import plural
 from ..areas import aucpr
@@ -24,6 +26,7 @@ from ..inference.result import MetricInterval
 from ..points.operating import OperatingPoint
 from ..ranking import Ranking
 from . import wording
+from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
 from .prevalences import PrevalenceTable, prevalence_table
 from .promises import certified_points
 from .quiet import quietly
@@ -70,7 +73,7 @@ class Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure:
+class Measure(Rich):
     """A number with everything that is needed to judge it.
 
     Attributes
@@ -119,7 +122,7 @@ class Measure:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finding:
+class Finding(Rich):
     """A sentence about the results.
 
     Attributes
@@ -137,7 +140,7 @@ class Finding:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ModelEvaluation:
+class ModelEvaluation(Rich):
     """One model: its ranking and its measures; bands and tables are computed when asked for.
 
     Attributes
@@ -259,9 +262,12 @@ class ModelEvaluation:
             "estimators": plain(self.estimators),
         }
 
+    def _table(self) -> dict[str, list[Any]]:
+        return columns_of(measure_rows(self.measures))
+
 
 @dataclass(frozen=True, kw_only=True)
-class GroupEvaluation:
+class GroupEvaluation(Rich):
     """One group of rows: its size and every model's measures in it.
 
     Attributes
@@ -295,9 +301,13 @@ class GroupEvaluation:
             ],
         }
 
+    def _table(self) -> dict[str, list[Any]]:
+        parts = (measure_rows(measures, model=k) for k, measures in enumerate(self.measures))
+        return columns_of(row for part in parts for row in part)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(Rich):
     """Everything that was found out about one or several models on the same rows.
 
     Attributes
@@ -392,6 +402,12 @@ class Evaluation:
             "answer": list(self.answer),
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+    def _table(self) -> dict[str, list[Any]]:
+        return columns_of(evaluation_rows(self))
+
+    def _facts(self) -> dict[str, Any]:
+        return evaluation_facts(self)
 
 
 def best_of(models: Sequence[ModelEvaluation]) -> ModelEvaluation:

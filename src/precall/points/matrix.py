@@ -334,7 +334,7 @@ def float_counts(ranking: Ranking) -> tuple[FloatArray, FloatArray, float]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Contour:
+class Contour(Rich):
     """A line of equal F-measure in precision-recall space.
 
     Attributes
@@ -367,6 +367,9 @@ class Contour:
             "recall": self.recall.tolist(),
             "precision": self.precision.tolist(),
         }
+
+    def _table(self) -> dict[str, Any]:
+        return {"recall": self.recall, "precision": self.precision}
 
 
 def iso_f_contours(

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._notebook import Rich
 from .._validation import (
     as_choice,
     as_count,
@@ -55,7 +56,7 @@ _EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Exposure:
+class Exposure(Rich):
     """How often the adversary names the class of a missing row.
 
     Attributes

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._notebook import Rich
 from .._validation import as_choice, as_count, as_generator, as_vector
 from ..exceptions import InputError
 from ._ledger import as_delta, as_epsilon, exact, rounded_up
@@ -25,7 +26,7 @@ _TRAINED_ON = ("other_rows", "other_folds")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PrivateCrossValidation:
+class PrivateCrossValidation(Rich):
     """The same metric released from every fold.
 
     Attributes

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from .._notebook import Rich
 from .._validation import as_count, as_fraction
 from ..exceptions import InputError
 from ._ledger import as_delta, as_epsilon
@@ -26,7 +27,7 @@ _CUTS = 200
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class MeasuredEpsilon:
+class MeasuredEpsilon(Rich):
     """A lower bound on what a mechanism spends, from its outputs.
 
     Attributes

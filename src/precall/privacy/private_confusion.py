@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._notebook import Rich
 from .._validation import as_number
 from ._ledger import as_epsilon
 from ._rows import read_rows
@@ -22,7 +23,7 @@ _SENSITIVITY = 2.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class PrivateConfusion:
+class PrivateConfusion(Rich):
     """A confusion matrix released with noise. It may be published as it is.
 
     Attributes

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._interval import Interval
+from .._notebook import Rich
 from .._validation import as_choice, as_count, as_fraction, as_generator
 from ..areas import aucpr
 from ..exceptions import InputError
@@ -31,7 +32,7 @@ _MOST_POSITIVES = 4096
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class PrivateCurve:
+class PrivateCurve(Rich):
     """A curve released with noise. Everything in it was paid for: it may be published as it is.
 
     Attributes
@@ -236,6 +237,10 @@ class PrivateCurve:
         numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
         public = {name: getattr(self, name) for name in (*numbers, "seeded")}
         return public | {"area": self.area()} | plain
+
+    def _table(self) -> dict[str, FloatArray]:
+        x, y = ("recall", "precision") if self.kind == "pr" else ("false_positive_rate", "recall")
+        return {name: getattr(self, name) for name in ("threshold", x, y)}
 
     def _estimator(self, estimator: str | None) -> str:
         if self.kind == "roc":

@@ -157,10 +157,7 @@ class Band(Rich):
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
         plain: dict[str, Any] = {"kind": self.kind}
-        names = {"x": self.x, "low": self.low, "y": self.y, "high": self.high}
-        if self.kind == "pr":
-            names = {"recall": self.x, "low": self.low, "precision": self.y, "high": self.high}
-        plain |= {name: array.tolist() for name, array in names.items()}
+        plain |= {name: array.tolist() for name, array in self._table().items()}
         plain |= {
             "confidence_level": self.confidence_level,
             "method": self.method,
@@ -169,6 +166,10 @@ class Band(Rich):
             "settings": {key: _plain(value) for key, value in self.settings.items()},
         }
         return plain
+
+    def _table(self) -> dict[str, FloatArray]:
+        x, y = ("recall", "precision") if self.kind == "pr" else ("x", "y")
+        return {x: self.x, "low": self.low, y: self.y, "high": self.high}
 
 
 def _plain(value: Any) -> Any:

@@ -1,0 +1,68 @@
+"""Every result class, imported from its home.
+
+All are frozen dataclasses. ``to_dict()`` gives plain values and ``to_frame()`` a data frame; a
+notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
+"""
+
+from ._curve import Curve
+from ._interval import Interval
+from .aggregate.averages import Aggregate
+from .aggregate.downsampling import DownsampleEffect, PrecisionRecallSummary
+from .aggregate.metrics import GroupValues
+from .aggregate.paired_tests import GroupComparison
+from .aggregate.pooling import Comparability
+from .aggregate.ranking_set import RankingSet
+from .aggregate.summary import SummaryCurve
+from .aggregate.trec import TrecRun
+from .conventions import Convention, Conventions
+from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
+from .example import Example
+from .inference.bands.band import Band
+from .inference.compare import Comparison
+from .inference.result import MetricInterval
+from .points.matrix import Confusion, Contour
+from .points.operating import OperatingPoint
+from .points.thresholds import BestThreshold
+from .privacy.attack import Exposure
+from .privacy.crossval import PrivateCrossValidation
+from .privacy.measuring import MeasuredEpsilon
+from .privacy.private_confusion import PrivateConfusion
+from .privacy.private_curve import PrivateCurve
+from .privacy.values import PrivateValue
+from .ranking import Ranking
+
+__all__ = [
+    "Aggregate",
+    "Band",
+    "BestThreshold",
+    "Comparability",
+    "Comparison",
+    "Confusion",
+    "Contour",
+    "Convention",
+    "Conventions",
+    "Curve",
+    "DownsampleEffect",
+    "Evaluation",
+    "Example",
+    "Exposure",
+    "Finding",
+    "GroupComparison",
+    "GroupEvaluation",
+    "GroupValues",
+    "Interval",
+    "Measure",
+    "MeasuredEpsilon",
+    "MetricInterval",
+    "ModelEvaluation",
+    "OperatingPoint",
+    "PrecisionRecallSummary",
+    "PrivateConfusion",
+    "PrivateCrossValidation",
+    "PrivateCurve",
+    "PrivateValue",
+    "Ranking",
+    "RankingSet",
+    "SummaryCurve",
+    "TrecRun",
+]
