@@ -149,15 +149,15 @@ def _distance_table(results: Results, key: dict[str, Any]) -> str:
     for kind, name in kinds.items():
         if exact:
             rows = points_of(results, kind, "distance", **key)
-            cells = [f"{row['value']:.4f} ± {2 * row['standard_error']:.4f}" for row in rows]
-            lines.append([name, *cells, _slope_text(rows)])
+            cases = [f"{row['value']:.4f} ± {2 * row['standard_error']:.4f}" for row in rows]
+            lines.append([name, *cases, _slope_text(rows)])
         else:
             found = [points_of(results, kind, word, **key) for word in ("low", "high", "radius")]
-            cells = [
+            cases = [
                 f"{max(low['value'], 0.0):.3f} to {high['value']:.3f} (×{radius['value']:.2f})"
                 for low, high, radius in zip(*found, strict=True)
             ]
-            lines.append([name, *cells])
+            lines.append([name, *cases])
     header = ["bootstrap from, its error measured", *(f"{size:,} rows" for size in sizes)]
     return markdown_table([*header, "power"] if exact else header, lines)
 
@@ -247,7 +247,7 @@ def _variance_text(results: Results) -> str:
     return (
         "n times the variance of the empirical precision over that of Theorem 1, lowest and "
         "highest over the recalls .1, .3, .5, .7 and .9, the prevalence of a sample random or "
-        f"fixed ({results.settings['variance_samples']:,} samples a cell; the Monte Carlo error of "
+        f"fixed ({results.settings['variance_samples']:,} samples a case; the Monte Carlo error of "
         f"one ratio is at most {max(row['standard_error'] for row in corrected):.3f} at "
         f'{sizes[-1]:,} rows). "As printed" is equation (9), with the G in it read as its '
         "inverse.\n\n"

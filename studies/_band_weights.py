@@ -57,7 +57,7 @@ def expected_weights(size: int, prevalence: float | None, proposal: float) -> di
     }
 
 
-def weight_cell(size: int, proposal: float, plan: dict[str, int], seed: Any) -> list[Row]:
+def weight_case(size: int, proposal: float, plan: dict[str, int], seed: Any) -> list[Row]:
     """Return what replicates show of the weights, beside what is expected of them."""
     rng = np.random.default_rng(seed)
     shape = plan["weight_repeats"], plan["weight_replicates"]

@@ -21,7 +21,7 @@ _NEAR_ONE = 0.01
 
 
 def write_tables(results: Results, methods: Sequence[str]) -> Path:
-    """Write a summary over the score models and, below it, every cell."""
+    """Write a summary over the score models and, below it, every case."""
     found: dict[tuple[Any, ...], dict[str, Row]] = {}
     for row in results.rows:
         key = row["design"], row["rows"], row["prevalence"], row["model"]
@@ -29,14 +29,14 @@ def write_tables(results: Results, methods: Sequence[str]) -> Path:
     settings = results.settings
     error = float(np.sqrt(0.95 * 0.05 / settings["data_sets"]))
     lines = [
-        [design, f"{size:,}", f"{prevalence:g}", model, *(_cell([rows.get(m)]) for m in methods)]
+        [design, f"{size:,}", f"{prevalence:g}", model, *(_case([rows.get(m)]) for m in methods)]
         for (design, size, prevalence, model), rows in sorted(found.items())
     ]
     page = results.path(".md")
     results.save_page(
         "# Coverage of the bands\n\n"
         f"95 % bands over recall .1 to .9 on {settings['n_points']} points, "
-        f"{settings['n_resamples']:,} draws, {settings['data_sets']} data sets a cell (seed "
+        f"{settings['n_resamples']:,} draws, {settings['data_sets']} data sets a case (seed "
         f"{settings['seed']}). Pointwise limits are judged at recall .5. The prevalence of a "
         "sample is random or fixed. What the theorems behind these bands are worth is "
         "[another study](band_theory.md).\n\n"
@@ -52,7 +52,7 @@ def write_tables(results: Results, methods: Sequence[str]) -> Path:
             _summary(found, methods),
         )
         + _doubted(read_rows(results.folder / "bands_again.csv"), found)
-        + "\n\n<!-- summary ends -->\n\n## Every cell\n\nCoverage / mean width.\n\n"
+        + "\n\n<!-- summary ends -->\n\n## Every case\n\nCoverage / mean width.\n\n"
         + markdown_table(["prevalence is", "rows", "prevalence", "scores", *methods], lines)
         + "\n"
     )
@@ -60,7 +60,7 @@ def write_tables(results: Results, methods: Sequence[str]) -> Path:
 
 
 def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> str:
-    """Tell what became of the cells in which the default looked too low."""
+    """Tell what became of the cases in which the default looked too low."""
     lines = []
     for row in again:
         key = row["design"], row["rows"], row["prevalence"], row["model"]
@@ -75,7 +75,7 @@ def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> 
         return ""
     low = float(np.mean([row["coverage"] for row in again]))
     return (
-        f"\n\nThe lowest of {len(found)} cells is low by luck too, so cells in which `fiducial` "
+        f"\n\nThe lowest of {len(found)} cases is low by luck too, so cases in which `fiducial` "
         f"came out under .94 were run again with other draws and {again[0]['data_sets']:,} data "
         f"sets. Their mean is then {low:.3f}.\n\n"
         + markdown_table(
@@ -85,24 +85,24 @@ def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> 
 
 
 def _widths(found: dict[tuple[Any, ...], dict[str, Row]]) -> str:
-    """Tell the width of the default over that of others, as geometric means over cells."""
+    """Tell the width of the default over that of others, as geometric means over cases."""
     ratios_shown = []
     for other in _WIDTHS_OF:
         ratios = width_ratios(found.values(), "fiducial", other)
         if ratios.size:
             mean = float(np.exp(np.mean(np.log(ratios))))
-            ratios_shown.append(f"{mean:.2f} of `{other}` ({ratios.size} cells)")
+            ratios_shown.append(f"{mean:.2f} of `{other}` ({ratios.size} cases)")
     return (
-        "Mean width of `fiducial`, geometric mean over all cells: " + ", ".join(ratios_shown) + "."
+        "Mean width of `fiducial`, geometric mean over all cases: " + ", ".join(ratios_shown) + "."
     )
 
 
-def width_ratios(cells: Collection[dict[str, Row]], method: str, other: str) -> FloatArray:
-    """Mean width of a method over that of another, in every cell that has both."""
+def width_ratios(cases: Collection[dict[str, Row]], method: str, other: str) -> FloatArray:
+    """Mean width of a method over that of another, in every case that has both."""
     return np.array(
         [
             rows[method]["mean_width"] / rows[other]["mean_width"]
-            for rows in cells
+            for rows in cases
             if method in rows and other in rows
         ]
     )
@@ -122,13 +122,13 @@ def _summary(
         ]
         lines.append(
             [design, f"{size:,}", f"{prevalence:g}", str(len(members))]
-            + [_cell([rows.get(method) for rows in members]) for method in methods]
+            + [_case([rows.get(method) for rows in members]) for method in methods]
             + [f"{widths[0] / widths[1]:.2f}"]
         )
     return lines
 
 
-def _cell(rows: list[Row | None]) -> str:
+def _case(rows: list[Row | None]) -> str:
     """Lowest coverage and mean width; a dash where a method was not run."""
     there = [row for row in rows if row is not None]
     if not there:
@@ -252,7 +252,7 @@ def _draw_widths(
     sizes: list[int],
     developed_on: Collection[str],
 ) -> None:
-    """Every score model and design as a dot, over the paper's ball in the same cell."""
+    """Every score model and design as a dot, over the paper's ball in the same case."""
     from precall.display.mpl import COLOURS
 
     colours = dict(zip(methods, COLOURS, strict=False))

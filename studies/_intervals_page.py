@@ -40,16 +40,16 @@ def write_page(
     tuned_on: Collection[str],
     formulas: Collection[str],
 ) -> Path:
-    """Write the tables: least coverage, cells under .945 and width, by group of models."""
+    """Write the tables: least coverage, cases under .945 and width, by group of models."""
     page = results.path(".md")
     results.save_page(
         "# Coverage and width of the intervals\n\n"
-        f"{results.settings['simulations']['formula']:,} data sets a cell (formula methods; the "
+        f"{results.settings['simulations']['formula']:,} data sets a case (formula methods; the "
         f"Monte Carlo error of a coverage of .95 is .0034), "
         f"{results.settings['simulations']['resampling']:,} with "
         f"{results.settings['n_resamples']} replicates (bootstrap), "
-        f"seed {results.settings['seed']}. A cell is a score model, a number of positives and a "
-        "prevalence. Widths are geometric means over the cells, relative to logit's; every cell is "
+        f"seed {results.settings['seed']}. A case is a score model, a number of positives and a "
+        "prevalence. Widths are geometric means over the cases, relative to logit's; every case is "
         "in the table `intervals.csv` beside this page.\n\n"
         "![Coverage, width over the ideal width, and location](intervals.svg)\n\n"
         "The figure is that of Boyd (2014, figures 4.7 to 4.9) in kind. The ideal width is what "
@@ -76,12 +76,12 @@ def _summary(rows: list[Row], reference: dict[Any, float] | None = None) -> str:
     under = int(np.sum(coverage < 0.945))
     text = f"{coverage.min():.3f} ({under})"
     if reference is not None:
-        ratio = [np.log(row["width"] / reference[_cell(row)]) for row in rows]
+        ratio = [np.log(row["width"] / reference[_case(row)]) for row in rows]
         text += f" ×{np.exp(np.mean(ratio)):.2f}"
     return text
 
 
-def _cell(row: Row) -> tuple[Any, ...]:
+def _case(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in ("model", "numbers", "prevalence", "n_pos"))
 
 
@@ -89,7 +89,7 @@ def _formula_table(
     rows: list[Row], regular: Collection[str], tuned_on: Collection[str], formulas: Collection[str]
 ) -> str:
     chosen = [row for row in rows if row["part"] == "formula"]
-    reference = {_cell(row): row["width"] for row in chosen if row["method"] == "logit"}
+    reference = {_case(row): row["width"] for row in chosen if row["method"] == "logit"}
     lines = []
     for title, inner in (("regular", True), ("outlying", False)):
         for tuned in (True, False):
@@ -111,22 +111,22 @@ def _formula_table(
                         *(_summary(found, reference) for found in by_method.values()),
                     ]
                 )
-    return "Least coverage (cells under .945) ×width.\n\n" + markdown_table(
-        ["models, numbers of rows", "cells", *formulas], lines
+    return "Least coverage (cases under .945) ×width.\n\n" + markdown_table(
+        ["models, numbers of rows", "cases", *formulas], lines
     )
 
 
 def _resampling_table(rows: list[Row]) -> str:
     chosen = [row for row in rows if row["part"] == "resampling"]
-    guarded = {_cell(r): r for r in rows if r["part"] == "formula" and r["method"] == "guarded"}
+    guarded = {_case(r): r for r in rows if r["part"] == "formula" and r["method"] == "guarded"}
     methods = list(dict.fromkeys(row["method"] for row in chosen))
     lines = []
-    for cell in dict.fromkeys(_cell(row) for row in chosen):
-        found = {row["method"]: row for row in chosen if _cell(row) == cell}
-        found["guarded"] = guarded[cell]
+    for case in dict.fromkeys(_case(row) for row in chosen):
+        found = {row["method"]: row for row in chosen if _case(row) == case}
+        found["guarded"] = guarded[case]
         lines.append(
             [
-                f"{cell[0]}, {cell[3]} positives, {cell[2]:g}",
+                f"{case[0]}, {case[3]} positives, {case[2]:g}",
                 *(
                     f"{found[m]['coverage']:.3f} / {found[m]['width']:.3f}"
                     for m in (*methods, "guarded")
@@ -169,12 +169,12 @@ def _shown(results: Results) -> list[Row]:
     ]
 
 
-def shown_cells(results: Results) -> list[tuple[str, float, int, bool]]:
+def shown_cases(results: Results) -> list[tuple[str, float, int, bool]]:
     """Return model, prevalence and positives of what the figure shows, and whether resampled."""
     rows = _shown(results)
-    resampled = {_cell(row) for row in rows if row["part"] == "resampling"}
-    cells = dict.fromkeys(_cell(row) for row in rows)
-    return [(cell[0], cell[2], cell[3], cell in resampled) for cell in cells]
+    resampled = {_case(row) for row in rows if row["part"] == "resampling"}
+    cases = dict.fromkeys(_case(row) for row in rows)
+    return [(case[0], case[2], case[3], case in resampled) for case in cases]
 
 
 def draw_figure(
@@ -279,7 +279,7 @@ def _draw_locations(
 def _draw_all_models(
     ax: Any, rows: list[Row], regular: Collection[str], looks: dict[str, Any]
 ) -> None:
-    """Every cell of the formula methods, by kind of score model and of sample."""
+    """Every case of the formula methods, by kind of score model and of sample."""
     groups = [(inside, kind) for inside in (True, False) for kind in ("fixed", "random")]
     methods = ("binomial", "logit", "guarded")
     for place, (inside, kind) in enumerate(groups):
@@ -304,4 +304,4 @@ def _draw_all_models(
         range(len(groups)),
         [f"{'regular' if inside else 'outlying'}\n{kind}" for inside, kind in groups],
     )
-    ax.set(ylim=(0.595, 1.01), ylabel="coverage", title="every cell: score models, numbers of rows")
+    ax.set(ylim=(0.595, 1.01), ylabel="coverage", title="every case: score models, numbers of rows")

@@ -137,7 +137,7 @@ def write_page(results: Results) -> Path:
         "# The price of privacy\n\n"
         "Root-mean-square error of a private release against the exact value of the same data, at "
         f"ε = 1, with twice its Monte Carlo error: {settings['releases']} releases of each of "
-        f"{settings['data_sets']} data sets a cell, {settings['scores']} scores, seed "
+        f"{settings['data_sets']} data sets a case, {settings['scores']} scores, seed "
         f"{settings['seed']}. δ is 0 where none is named. All values of ε are in privacy.csv.\n\n"
         + "\n\n".join(tables)
         + "\n\n![Sensitivity, errors and histograms](privacy.svg)\n\n"

@@ -19,10 +19,10 @@ Row = dict[str, Any]
 class Results:
     """The tidy table of a study in a folder: ``NAME.csv`` beside its settings in ``NAME.json``.
 
-    The table is written again, whole, whenever a cell is added: a run that is killed, or a full
-    disk, leaves the cells that were finished. A run that finds a table made with the same settings
+    The table is written again, whole, whenever a case is added: a run that is killed, or a full
+    disk, leaves the cases that were finished. A run that finds a table made with the same settings
     goes on where it stopped; one made with other settings is begun anew. Lines that are damaged
-    all the same are dropped with the cells beside them, which are then computed again.
+    all the same are dropped with the cases beside them, which are then computed again.
     """
 
     def __init__(self, folder: str | Path, name: str, settings: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class Results:
         if n_damaged:
             lines = "line was" if n_damaged == 1 else "lines were"
             self._warn(
-                f"{table} is damaged: {n_damaged} {lines} dropped, and the cells that they may "
+                f"{table} is damaged: {n_damaged} {lines} dropped, and the cases that they may "
                 "have belonged to are computed again."
             )
 
@@ -66,7 +66,7 @@ class Results:
     def has(self, **key: Any) -> bool:
         """Return whether rows with these values are there already.
 
-        Rows of a cell that may be incomplete do not count, and are dropped.
+        Rows of a case that may be incomplete do not count, and are dropped.
         """
 
         def is_of(row: Row) -> bool:
@@ -78,7 +78,7 @@ class Results:
         return any(is_of(row) for row in self.rows)
 
     def add(self, rows: Iterable[Row]) -> None:
-        """Append the rows of a cell; all rows of a table have the same columns."""
+        """Append the rows of a case; all rows of a table have the same columns."""
         new = [{name: _short(value) for name, value in row.items()} for row in rows]
         parsed = [{name: _parsed(str(value)) for name, value in row.items()} for row in new]
         text = io.StringIO(newline="")

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from precall.privacy.attack import Exposure, reidentification_curve, success_bound
 from precall.simulate import Binormal, Empirical, Scenario
 
-from ._cells import compute
+from ._cases import compute
 from ._results import Results, Row, markdown_table
 from ._scores import read_scores
 
@@ -51,7 +51,7 @@ def _sample(
     return scenario.sample(size // 2, size - size // 2, rng)
 
 
-def simulate_cell(design: str, size: int, scenario: Scenario, attacks: int, seed: Any) -> list[Row]:
+def simulate_case(design: str, size: int, scenario: Scenario, attacks: int, seed: Any) -> list[Row]:
     """Return one row per kind of release: how often the adversary is right."""
     options: dict[str, Any] = {
         "sizes": [size],
@@ -121,7 +121,7 @@ def run(
         if not results.has(design=design, rows=size)
     ]
     total = len(DESIGNS) * len(SIZES)
-    for done, rows in enumerate(compute(simulate_cell, todo, workers), start=total - len(todo) + 1):
+    for done, rows in enumerate(compute(simulate_case, todo, workers), start=total - len(todo) + 1):
         results.add(rows)
         if progress is not None:
             progress(done, total)
@@ -196,7 +196,7 @@ def write_page(results: Results) -> Path:
     results.save_page(
         "# What released numbers give away\n\n"
         "Share of right guesses of the class of one row, by an adversary who knows all the others "
-        f"and what was released ({settings['attacks']:,} attacks a cell, Monte Carlo error at most "
+        f"and what was released ({settings['attacks']:,} attacks a case, Monte Carlo error at most "
         f"{worst:.3f}, seed {settings['seed']}, {settings['scores']} scores).\n\n"
         "## A rounded AUROC\n\n"
         "He rounds what he computes as the release was rounded, and believes what comes closest."

@@ -37,8 +37,8 @@ from ._band_distributions import (
 from ._band_rows import tidy_row
 from ._band_theory_figure import draw
 from ._band_theory_page import write_page
-from ._band_weights import weight_cell
-from ._cells import compute
+from ._band_weights import weight_case
+from ._cases import compute
 from ._results import Results, Row
 from .bands import MODELS
 
@@ -105,7 +105,7 @@ def _smoothing(method: str, scores: Any) -> tuple[Any, str]:
     return (None, "per_class") if method == "normal_scores" else (scores, method)
 
 
-def point_cell(
+def point_case(
     model: str, prevalence: float, size: int, plan: dict[str, int], seed: Any
 ) -> list[Row]:
     """Distance of true and bootstrap distribution of the error of the precision at one recall.
@@ -154,7 +154,7 @@ def _distancetidy_row(values: list[float], **names: Any) -> Row:
     return tidy_row("bootstrap", **names, value=float(np.mean(values)), standard_error=error)
 
 
-def curve_cell(
+def curve_case(
     model: str, prevalence: float, size: int, plan: dict[str, int], seed: Any
 ) -> list[Row]:
     """Do the same for the largest error over the recalls, with random numbers of positives.
@@ -238,7 +238,7 @@ def printed_variance(
     return np.asarray(whole - other_terms + other_terms / factor)
 
 
-def variance_cell(
+def variance_case(
     model: str, prevalence: float, size: int, plan: dict[str, int], seed: Any
 ) -> list[Row]:
     """Variance of the empirical precision over that of Theorem 1, at several recalls."""
@@ -282,20 +282,20 @@ def variance_cell(
 
 
 PARTS: dict[str, Callable[..., list[Row]]] = {
-    "weights": weight_cell,
-    "point": point_cell,
-    "curve": curve_cell,
-    "variance": variance_cell,
+    "weights": weight_case,
+    "point": point_case,
+    "curve": curve_case,
+    "variance": variance_case,
 }
 
 
-def simulate_cell(part: str, *arguments: Any) -> list[Row]:
-    """Run one cell of any part."""
+def simulate_case(part: str, *arguments: Any) -> list[Row]:
+    """Run one case of any part."""
     return PARTS[part](*arguments)
 
 
-def cells(quick: bool) -> list[tuple[Any, ...]]:
-    """Return every cell: its kind and what tells it from others of that kind."""
+def cases(quick: bool) -> list[tuple[Any, ...]]:
+    """Return every case: its kind and what tells it from others of that kind."""
     most = _QUICK_ROWS if quick else max(POINT_ROWS)
     models = VARIANCE_MODELS[:2] if quick else VARIANCE_MODELS
     todo: list[tuple[Any, ...]] = [
@@ -318,8 +318,8 @@ def cells(quick: bool) -> list[tuple[Any, ...]]:
     return todo
 
 
-def _has(results: Results, cell: tuple[Any, ...]) -> bool:
-    kind, *key = cell
+def _has(results: Results, case: tuple[Any, ...]) -> bool:
+    kind, *key = case
     if kind == "weights":
         return results.has(part=kind, rows=key[0], proposal=key[1])
     names = {"model": key[0], "prevalence": key[1], "rows": key[2]}
@@ -329,7 +329,7 @@ def _has(results: Results, cell: tuple[Any, ...]) -> bool:
 
 
 def _seed(seed: int, part: str, *key: Any) -> list[int]:
-    """Return a seed that is the cell's own, whatever other cells there are."""
+    """Return a seed that is the case's own, whatever other cases there are."""
     model = [list(MODELS).index(name) for name in key if isinstance(name, str)]
     numbers = [round(1000 * value) for value in key if not isinstance(value, str)]
     return [seed, list(PARTS).index(part), *model, *numbers]
@@ -346,10 +346,10 @@ def run(
     """Run the study into a folder and return the page written there."""
     plan = QUICK if quick else FULL
     results = Results(output, "band_theory", {"study": "band_theory", "seed": seed, **plan})
-    every = cells(quick)
-    todo = [(*cell, plan, _seed(seed, *cell)) for cell in every if not _has(results, cell)]
+    every = cases(quick)
+    todo = [(*case, plan, _seed(seed, *case)) for case in every if not _has(results, case)]
     for done, rows in enumerate(
-        compute(simulate_cell, todo, workers), start=len(every) - len(todo) + 1
+        compute(simulate_case, todo, workers), start=len(every) - len(todo) + 1
     ):
         results.add(rows)
         if progress is not None:

@@ -36,7 +36,7 @@ from precall.simulate import (
 )
 
 from ._bands_page import draw_figure, write_tables
-from ._cells import compute
+from ._cases import compute
 from ._results import Results, Row
 
 MODELS: dict[str, Scenario] = {
@@ -53,12 +53,12 @@ MODELS: dict[str, Scenario] = {
     "ten_levels": Levels.cut(Binormal(2.0), 10),
 }
 DEVELOPED_ON = ("binormal_1", "binormal_2", "bibeta", "offset_uniform")
-CELL = ("model", "design", "rows", "prevalence")
+CASE = ("model", "design", "rows", "prevalence")
 METHODS = ("fiducial", "exact", "clemencon_vayatis", "bootstrap", "asymptotic", "pointwise")
 PREVALENCES = (0.02, 0.1, 0.5)
 DATA_SETS = 400
-# The default's cells under this are run again, with other draws and more data sets: the lowest of
-# many cells is low by luck too.
+# The default's cases under this are run again, with other draws and more data sets: the lowest of
+# many cases is low by luck too.
 DOUBTED_UNDER, DATA_SETS_AGAIN = 0.94, 2000
 POINTS = 41
 # The calibration of the exact band is anew for every class size: for large samples of random
@@ -66,8 +66,8 @@ POINTS = 41
 EXACT_RANDOM_UP_TO = 2000
 
 
-def cells(quick: bool) -> Iterator[tuple[str, str, int, float]]:
-    """Yield (model, design, rows, prevalence), the most telling cells first."""
+def cases(quick: bool) -> Iterator[tuple[str, str, int, float]]:
+    """Yield (model, design, rows, prevalence), the most telling cases first."""
     if quick:
         yield from ((model, "random", 200, 0.1) for model in MODELS)
         return
@@ -151,7 +151,7 @@ def all_limits(request: BandRequest) -> dict[str, Limits]:
     return limits
 
 
-def simulate_cell(
+def simulate_case(
     model: str,
     design: str,
     size: int,
@@ -225,8 +225,8 @@ def run(
 ) -> Path:
     """Run the study into a folder and return the page written there.
 
-    The page is written after every cell, so an interrupted study has one too; the figure at the
-    end. Cells in which the default looks too low are run again into ``bands_again.csv``.
+    The page is written after every case, so an interrupted study has one too; the figure at the
+    end. Cases in which the default looks too low are run again into ``bands_again.csv``.
     """
     data_sets = 20 if quick else DATA_SETS
     settings = {
@@ -239,14 +239,14 @@ def run(
         "n_resamples": 2000,
     }
     results = Results(output, "bands", settings)
-    every = list(cells(quick))
+    every = list(cases(quick))
     todo = [
-        (*cell, data_sets, _seed(seed, *cell))
-        for cell in every
-        if not results.has(**dict(zip(CELL, cell, strict=True)))
+        (*case, data_sets, _seed(seed, *case))
+        for case in every
+        if not results.has(**dict(zip(CASE, case, strict=True)))
     ]
     for done, rows in enumerate(
-        compute(_one_cell, todo, workers), start=len(every) - len(todo) + 1
+        compute(_one_case, todo, workers), start=len(every) - len(todo) + 1
     ):
         results.add(rows)
         write_page(results)
@@ -256,16 +256,16 @@ def run(
         output, "bands_again", settings | {"data_sets": 40 if quick else DATA_SETS_AGAIN}
     )
     doubted = [
-        tuple(row[name] for name in CELL)
+        tuple(row[name] for name in CASE)
         for row in results.rows
         if row["method"] == "fiducial" and row["coverage"] < DOUBTED_UNDER
     ]
     todo = [
-        (*cell, again.settings["data_sets"], [*_seed(seed, *cell), 1], default_limits)
-        for cell in doubted
-        if not again.has(**dict(zip(CELL, cell, strict=True)))
+        (*case, again.settings["data_sets"], [*_seed(seed, *case), 1], default_limits)
+        for case in doubted
+        if not again.has(**dict(zip(CASE, case, strict=True)))
     ]
-    for rows in compute(_one_cell, todo, workers):
+    for rows in compute(_one_case, todo, workers):
         again.add(rows)
     draw(results)
     return write_page(results)
@@ -281,7 +281,7 @@ def _seed(seed: int, model: str, design: str, size: int, prevalence: float) -> l
     ]
 
 
-def _one_cell(
+def _one_case(
     model: str,
     design: str,
     size: int,
@@ -290,7 +290,7 @@ def _one_cell(
     seed: Any,
     limits_of: Callable[[BandRequest], dict[str, Limits]] = all_limits,
 ) -> list[Row]:
-    return simulate_cell(
+    return simulate_case(
         model, design, size, prevalence, data_sets=data_sets, seed=seed, limits_of=limits_of
     )
 
@@ -301,5 +301,5 @@ def draw(results: Results) -> None:
 
 
 def write_page(results: Results) -> Path:
-    """Write a summary over the score models and, below it, every cell."""
+    """Write a summary over the score models and, below it, every case."""
     return write_tables(results, METHODS)

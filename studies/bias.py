@@ -26,7 +26,7 @@ MODELS: dict[str, Scenario] = {
 }
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000)
 PREVALENCES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-CELLS = sorted({(size, 0.1) for size in SIZES} | {(1000, p) for p in PREVALENCES})
+CASES = sorted({(size, 0.1) for size in SIZES} | {(1000, p) for p in PREVALENCES})
 _SCORES_PER_BLOCK = 500_000
 
 
@@ -41,7 +41,7 @@ def estimates(
     return values
 
 
-def simulate_cell(
+def simulate_case(
     name: str,
     size: int,
     prevalence: float,
@@ -90,13 +90,13 @@ def run(
 ) -> Path:
     """Run the study into a folder and return the page written there."""
     simulations = 300 if quick else 10_000
-    cells = [cell for cell in CELLS if cell[0] <= 1000] if quick else CELLS
+    cases = [case for case in CASES if case[0] <= 1000] if quick else CASES
     results = Results(output, "bias", {"study": "bias", "simulations": simulations, "seed": seed})
-    todo = [(name, *cell) for name in MODELS for cell in cells]
+    todo = [(name, *case) for name in MODELS for case in cases]
     for done, (name, size, prevalence) in enumerate(todo, start=1):
         if not results.has(model=name, rows=size, prevalence=prevalence):
             key = [seed, list(MODELS).index(name), size, round(1000 * prevalence)]
-            results.add(simulate_cell(name, size, prevalence, simulations, key, workers))
+            results.add(simulate_case(name, size, prevalence, simulations, key, workers))
         if progress is not None:
             progress(done, len(todo))
     draw(results)
@@ -159,7 +159,7 @@ def write_page(results: Results) -> Path:
     results.save_page(
         "# Bias of the estimators\n\n"
         "Mean estimate over the true area, at a prevalence of .1, with twice its Monte Carlo "
-        f"error ({results.settings['simulations']:,} data sets a cell, "
+        f"error ({results.settings['simulations']:,} data sets a case, "
         f"seed {results.settings['seed']}).\n\n"
         + markdown_table(["scores, rows", *ESTIMATORS], rows)
         + "\n\n![Bias ratio over rows and over prevalence](bias.svg)\n\n"

@@ -21,7 +21,7 @@ from precall.inference.compare import compare
 from precall.inference.intervals import aucpr_interval
 from precall.ranking import rank
 
-from ._cells import compute
+from ._cases import compute
 from ._results import Results, Row, markdown_table
 
 FloatArray = npt.NDArray[np.float64]

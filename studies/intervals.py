@@ -25,7 +25,7 @@ from precall.inference.resampling import resampler_for
 from precall.ranking import Cells, Ranking
 from precall.simulate import REGULAR, Levels, OutlyingNegatives, Scenario, run_blocks
 
-from ._intervals_page import Sampling, draw_figure, shown_cells, write_page
+from ._intervals_page import Sampling, draw_figure, shown_cases, write_page
 from ._results import Results, Row
 
 FloatArray = npt.NDArray[np.float64]
@@ -227,7 +227,7 @@ def _true_auprg(scenario: Scenario, prevalence: float) -> float:
     return float(np.sum(half * weights * gain) / (edges[-1] - edges[0]))
 
 
-def simulate_cell(
+def simulate_case(
     part: str,
     model: str,
     kind: str,
@@ -321,18 +321,18 @@ def draw(results: Results) -> None:
             resample=resample,
             seed=[results.settings["seed"], list(REGULAR).index(model), n_pos],
         )
-        for model, prevalence, n_pos, resample in shown_cells(results)
+        for model, prevalence, n_pos, resample in shown_cases(results)
     }
     draw_figure(results, sampling, regular=REGULAR)
 
 
 def plan(*, quick: bool) -> list[tuple[str, str, str, float, int]]:
-    """Return every cell of the study."""
+    """Return every case of the study."""
     models = [*REGULAR, *OUTLYING]
     if quick:
         models = ["binormal_1", "ten_levels", "bibeta+1"]
     sizes = (20, 100) if quick else N_POS
-    cells = [
+    cases = [
         ("formula", model, kind, prevalence, n_pos)
         for model in models
         for kind in ("fixed", "random")
@@ -343,13 +343,13 @@ def plan(*, quick: bool) -> list[tuple[str, str, str, float, int]]:
     ]
     few = ("binormal_1",) if quick else RESAMPLED_MODELS
     for part in ("other", "resampling"):
-        cells += [
+        cases += [
             (part, model, "fixed", prevalence, n_pos)
             for model in few
             for prevalence in PREVALENCES
             for n_pos in (20, 100)
         ]
-    return cells
+    return cases
 
 
 def run(
@@ -380,7 +380,7 @@ def run(
         if not results.has(**key, prevalence=prevalence, n_pos=n_pos):
             place = [len(part), every.index(model), len(kind), round(1000 * prevalence), n_pos]
             results.add(
-                simulate_cell(
+                simulate_case(
                     part,
                     model,
                     kind,

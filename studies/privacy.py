@@ -26,7 +26,7 @@ from precall.privacy.mechanisms import SeededReleaseWarning
 from precall.ranking import Ranking, rank
 from precall.simulate import Bibeta, Empirical, Scenario
 
-from ._cells import compute
+from ._cases import compute
 from ._privacy_page import draw, write_page
 from ._results import Results, Row
 from ._scores import read_scores
@@ -264,7 +264,7 @@ def quietly() -> Iterator[None]:
         yield
 
 
-def compute_cell(
+def compute_case(
     figure: str,
     size: int,
     prevalence: float,
@@ -274,7 +274,7 @@ def compute_cell(
     releases: int,
     seed: int,
 ) -> list[Row]:
-    """Return the rows of one cell of one figure."""
+    """Return the rows of one case of one figure."""
     if figure == "sensitivity":
         return sensitivity_rows(size)
     key = [seed, len(figure), size, round(1000 * prevalence), round(1000 * epsilon)]
@@ -292,8 +292,8 @@ def compute_cell(
         )
 
 
-def cells() -> Iterator[tuple[str, int, float, float]]:
-    """Yield (figure, rows, prevalence, epsilon) of every cell."""
+def cases() -> Iterator[tuple[str, int, float, float]]:
+    """Yield (figure, rows, prevalence, epsilon) of every case."""
     for size in SENSITIVITY_ROWS:
         yield "sensitivity", size, 0.5, 1.0
     for size, prevalence in SIZES:
@@ -331,14 +331,14 @@ def run(
         "seed": seed,
     }
     results = Results(output, "privacy", settings)
-    everything = list(cells())
+    everything = list(cases())
     todo = [
-        (*cell, scenario, data_sets, releases, seed)
-        for cell in everything
-        if not results.has(**_key(*cell))
+        (*case, scenario, data_sets, releases, seed)
+        for case in everything
+        if not results.has(**_key(*case))
     ]
     finished = len(everything) - len(todo)
-    for done, rows in enumerate(compute(compute_cell, todo, workers), start=finished + 1):
+    for done, rows in enumerate(compute(compute_case, todo, workers), start=finished + 1):
         results.add(rows)
         if progress is not None:
             progress(done, len(everything))

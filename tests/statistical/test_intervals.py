@@ -10,7 +10,7 @@ from studies.intervals import (
     draw_cells,
     formula_limits,
     scenario_of,
-    simulate_cell,
+    simulate_case,
 )
 
 # A test here is wrong once in 10,000 times if the claim just holds, and its seed is fixed.
@@ -19,7 +19,7 @@ SIMULATIONS = 2000
 
 
 def coverage_of(part, model, kind, prevalence, n_pos, **options):
-    rows = simulate_cell(
+    rows = simulate_case(
         part,
         model,
         kind,

@@ -61,7 +61,7 @@ def assert_predicted(new, committed):
 def test_bias():
     committed, pairs = table("bias"), []
     for model, size, prevalence in (("binormal", 100, 0.1), ("offset_uniform", 1000, 0.02)):
-        for row in bias.simulate_cell(model, size, prevalence, 400, [SEED, size], workers=1):
+        for row in bias.simulate_case(model, size, prevalence, 400, [SEED, size], workers=1):
             key = {name: row[name] for name in ("model", "rows", "prevalence", "estimator")}
             old = the_row(committed, **key)
             pairs.append([(r["bias_ratio"], r["standard_error"]) for r in (row, old)])
@@ -114,7 +114,7 @@ def test_drug_discovery():
 def test_attack():
     committed, pairs = table("attack"), []
     for design, size in (("tossed", 50), ("halves", 100)):
-        rows = attack.simulate_cell(design, size, attack.SCENARIO, 100, [SEED, size])
+        rows = attack.simulate_case(design, size, attack.SCENARIO, 100, [SEED, size])
         for row in rows:
             key = {name: row[name] for name in ("design", "rows", "release", "value")}
             old = the_row(committed, **key)
@@ -154,7 +154,7 @@ def test_privacy():
 
 def test_bands():
     committed, pairs = table("bands"), []
-    rows = bands.simulate_cell("bibeta", "random", 500, 0.1, data_sets=40, seed=SEED)
+    rows = bands.simulate_case("bibeta", "random", 500, 0.1, data_sets=40, seed=SEED)
     for row in rows:
         key = {name: row[name] for name in ("model", "design", "rows", "prevalence", "method")}
         old = the_row(committed, **key)
@@ -165,16 +165,16 @@ def test_bands():
 
 
 def test_bands_again():
-    """Every cell in which the default looked too low was run again, and the first one once more."""
+    """Every case in which the default looked too low was run again, and the first one once more."""
     committed, first = table("bands_again"), table("bands")
-    cells = [tuple(row[name] for name in bands.CELL) for row in committed]
+    cases = [tuple(row[name] for name in bands.CASE) for row in committed]
     doubted = [
-        tuple(row[name] for name in bands.CELL)
+        tuple(row[name] for name in bands.CASE)
         for row in first
         if row["method"] == "fiducial" and row["coverage"] < bands.DOUBTED_UNDER
     ]
-    assert cells == doubted
-    (row,) = bands.simulate_cell(*cells[0], data_sets=40, seed=SEED, limits_of=bands.default_limits)
+    assert cases == doubted
+    (row,) = bands.simulate_case(*cases[0], data_sets=40, seed=SEED, limits_of=bands.default_limits)
     old = committed[0]
     assert_close(
         [
@@ -198,13 +198,13 @@ def test_band_theory():
         "curve_truth": 40_000,
         "variance_samples": 4000,
     }
-    for part, count, *cell in (
+    for part, count, *case in (
         ("weights", "weight_repeats", 50, 0.5),
         ("point", "point_data_sets", "binormal_1", 0.5, 1000),
         ("curve", "curve_data_sets", "binormal_1", 0.5, 1000),
         ("variance", "variance_samples", "bibeta", 0.5, 5000),
     ):
-        for row in band_theory.simulate_cell(part, *cell, few, [SEED]):
+        for row in band_theory.simulate_case(part, *case, few, [SEED]):
             names = [name for name in row if name not in ("value", "standard_error", "expected")]
             old = the_row(committed, **{name: row[name] for name in names})
             if row["expected"] != "":
@@ -256,7 +256,7 @@ def test_intervals():
         ("binormal_1", "fixed", 0.1, 20),
         ("bibeta+1", "random", 0.01, 50),
     ):
-        rows = intervals.simulate_cell(
+        rows = intervals.simulate_case(
             "formula",
             model,
             kind,

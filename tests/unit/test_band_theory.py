@@ -24,7 +24,7 @@ from studies._band_distributions import (
     threshold_rates,
 )
 from studies._band_rows import slope
-from studies._band_weights import expected_weights, log_weights, weight_cell
+from studies._band_weights import expected_weights, log_weights, weight_case
 from studies._results import Results, read_rows
 
 PLAN = dict.fromkeys(band_theory.FULL, 4) | {
@@ -33,7 +33,7 @@ PLAN = dict.fromkeys(band_theory.FULL, 4) | {
     "curve_truth": 400,
     "variance_samples": 200,
 }
-CELLS = [
+CASES = [
     ("weights", 50, 0.2),
     ("point", "binormal_1", 0.5, 100),
     ("curve", "binormal_1", 0.5, 100),
@@ -87,7 +87,7 @@ def test_weights_of_many_rows():
 
 
 def test_replicates_show_the_weights_where_they_can():
-    rows = weight_cell(50, 0.4, dict(band_theory.FULL, weight_repeats=100), [1])
+    rows = weight_case(50, 0.4, dict(band_theory.FULL, weight_repeats=100), [1])
     near = [row for row in rows if row["prevalence"] == 0.4]
     assert [row["quantity"] for row in near] == ["log10_effective_share", "weighted_prevalence"]
     assert near[0]["value"] == 0.0
@@ -216,15 +216,15 @@ def test_slopes_are_fitted_by_weight():
     assert np.isnan(slope(rows[:2])[0])
 
 
-def test_seeds_are_the_cells_own():
-    seeds = [tuple(band_theory._seed(1, *cell)) for cell in band_theory.cells(quick=False)]
+def test_seeds_are_the_cases_own():
+    seeds = [tuple(band_theory._seed(1, *case)) for case in band_theory.cases(quick=False)]
     assert len(set(seeds)) == len(seeds) == 30 + 18 + 10 + 54
-    quick = [tuple(band_theory._seed(1, *cell)) for cell in band_theory.cells(quick=True)]
+    quick = [tuple(band_theory._seed(1, *case)) for case in band_theory.cases(quick=True)]
     assert set(quick) < set(seeds)
 
 
 def test_smoothing_is_measured_at_both_curves():
-    rows = band_theory.point_cell("binormal_1", 0.5, 400, PLAN, [2])
+    rows = band_theory.point_case("binormal_1", 0.5, 400, PLAN, [2])
     kinds = [(row["method"], row["quantity"]) for row in rows]
     expected = [("naive", "distance_observed")]
     for method in band_theory.SMOOTHED:
@@ -237,7 +237,7 @@ def test_smoothing_is_measured_at_both_curves():
 def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(band_theory, "cells", lambda quick: CELLS)
+        patch.setattr(band_theory, "cases", lambda quick: CASES)
         patch.setattr(band_theory, "QUICK", PLAN)
         page = band_theory.run(folder, quick=True, workers=1)
     return folder, page
@@ -258,7 +258,7 @@ def test_a_run_writes_table_figure_and_page(whole):
 def test_a_run_that_was_interrupted_gives_the_same_on_any_number_of_workers(
     workers, whole, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(band_theory, "cells", lambda quick: CELLS)
+    monkeypatch.setattr(band_theory, "cases", lambda quick: CASES)
     monkeypatch.setattr(band_theory, "QUICK", PLAN)
     monkeypatch.setattr(band_theory, "draw", lambda results: None)
 
@@ -277,10 +277,10 @@ def test_a_run_that_was_interrupted_gives_the_same_on_any_number_of_workers(
         assert (tmp_path / name).read_bytes() == (whole[0] / name).read_bytes()
 
 
-def test_a_cell_does_not_depend_on_the_others(whole):
+def test_a_case_does_not_depend_on_the_others(whole):
     rows = read_rows(whole[0] / "band_theory.csv")
-    for cell in CELLS:
-        alone = band_theory.simulate_cell(*cell, PLAN, band_theory._seed(20090615, *cell))
+    for case in CASES:
+        alone = band_theory.simulate_case(*case, PLAN, band_theory._seed(20090615, *case))
         for row in alone:
             assert {
                 k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in row.items()

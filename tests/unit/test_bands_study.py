@@ -1,4 +1,4 @@
-"""The coverage study: its data sets, one cell, its table."""
+"""The coverage study: its data sets, one case, its table."""
 
 import warnings
 
@@ -44,14 +44,14 @@ def test_no_quick_way_for_other_scenarios():
         bands.draw_ranking(Empirical([1, 0], [1, 0]), 5, 5, np.random.default_rng(0))
 
 
-def test_a_cell_has_a_row_per_method_with_its_error():
-    rows = bands.simulate_cell("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
+def test_a_case_has_a_row_per_method_with_its_error():
+    rows = bands.simulate_case("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
     assert [row["method"] for row in rows] == list(bands.METHODS)
     for row in rows:
         assert 0.0 <= row["coverage"] <= 1.0
         assert row["standard_error"] > 0.0
         assert 0.0 < row["mean_width"] <= 1.0
-    again = bands.simulate_cell("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
+    again = bands.simulate_case("ten_levels", "fixed", 60, 0.5, data_sets=3, seed=1, n_points=11)
     assert rows == again
 
 
@@ -78,7 +78,7 @@ def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch)
             if method != "exact"
         ]
 
-    monkeypatch.setattr(bands, "simulate_cell", simulate)
+    monkeypatch.setattr(bands, "simulate_case", simulate)
     drawn = []
     monkeypatch.setattr(bands, "draw", drawn.append)
     finished = []
@@ -89,7 +89,7 @@ def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch)
     text = page.read_text()
     assert "| random | 200 | 0.1 | 9 | 0.910 / 0.600 | – |" in text
     assert "| 0.75 |" in text
-    assert "0.75 of `clemencon_vayatis` (9 cells), 0.75 of `bootstrap` (9 cells)." in text
+    assert "0.75 of `clemencon_vayatis` (9 cases), 0.75 of `bootstrap` (9 cases)." in text
     assert "(bands.svg)" in text
     assert "(band_theory.md)" in text
     assert "run again with other draws and 40 data sets. Their mean is then 1.010." in text
@@ -99,9 +99,9 @@ def test_run_goes_on_where_it_stopped_and_writes_the_page(tmp_path, monkeypatch)
     assert len(calls) == 12
 
 
-def test_cells_are_in_their_order_and_the_same_on_two_workers(tmp_path, monkeypatch):
+def test_cases_are_in_their_order_and_the_same_on_two_workers(tmp_path, monkeypatch):
     todo = [("bibeta", "random", 60, 0.5), ("ten_levels", "fixed", 40, 0.5)]
-    monkeypatch.setattr(bands, "cells", lambda quick: todo)
+    monkeypatch.setattr(bands, "cases", lambda quick: todo)
     for workers in (1, 2):
         folder = tmp_path / str(workers)
         bands.run(folder, quick=True, workers=workers)
@@ -112,19 +112,19 @@ def test_cells_are_in_their_order_and_the_same_on_two_workers(tmp_path, monkeypa
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
 
 
-def test_seeds_of_cells_stay_what_they_were():
-    """Tables that were made in parts can be continued: the seed of a cell is its own."""
+def test_seeds_of_cases_stay_what_they_were():
+    """Tables that were made in parts can be continued: the seed of a case is its own."""
     assert bands._seed(7, "gamma", "fixed", 500, 0.02) == [7, 5, 1, 500, 20]
 
 
 def test_widths_are_compared_where_both_methods_were_run():
-    cells = [
+    cases = [
         {"fiducial": {"mean_width": 1.0}, "exact": {"mean_width": 2.0}},
         {"fiducial": {"mean_width": 3.0}},
     ]
-    np.testing.assert_array_equal(width_ratios(cells, "fiducial", "exact"), [0.5])
+    np.testing.assert_array_equal(width_ratios(cases, "fiducial", "exact"), [0.5])
 
 
-def test_full_study_has_every_cell_once():
-    cells = list(bands.cells(quick=False))
-    assert len(cells) == len(set(cells)) == 9 * len(bands.MODELS) * 3
+def test_full_study_has_every_case_once():
+    cases = list(bands.cases(quick=False))
+    assert len(cases) == len(set(cases)) == 9 * len(bands.MODELS) * 3

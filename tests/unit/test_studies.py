@@ -31,7 +31,7 @@ from studies import (
     region,
 )
 from studies.__main__ import main
-from studies._cells import compute
+from studies._cases import compute
 from studies._results import Results, markdown_table, read_rows
 from studies._scores import read_scores
 
@@ -41,8 +41,8 @@ ROOT = Path(__file__).parents[2]
 # processes of more than one worker import their modules anew.
 SLICES = {
     attack: {"SIZES": (10, 20)},
-    bands: {"cells": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
-    bias: {"CELLS": [(100, 0.1), (1000, 0.1)]},
+    bands: {"cases": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
+    bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
     intervals: {
@@ -57,7 +57,7 @@ NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}
 studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
 
 
-# Those whose cells run on several workers; the others take the argument and run in turn.
+# Those whose cases run on several workers; the others take the argument and run in turn.
 PARALLEL = [attack, bands, bias, drug_discovery, intervals, privacy]
 
 
@@ -147,34 +147,34 @@ def test_a_study_gives_the_same_numbers_on_two_workers(study, whole, tmp_path):
 
 def test_a_table_made_with_other_settings_is_begun_anew(tmp_path):
     first = Results(tmp_path, "study", {"seed": 1})
-    first.add([{"cell": 1, "value": 1 / 3, "word": ""}])
+    first.add([{"case": 1, "value": 1 / 3, "word": ""}])
     again = Results(tmp_path, "study", {"seed": 1})
-    assert again.rows == first.rows == [{"cell": 1, "value": 0.333333, "word": ""}]
-    assert again.has(cell=1)
-    assert not again.has(cell=2)
+    assert again.rows == first.rows == [{"case": 1, "value": 0.333333, "word": ""}]
+    assert again.has(case=1)
+    assert not again.has(case=2)
     assert Results(tmp_path, "study", {"seed": 2}).rows == []
     assert not (tmp_path / "study.csv").exists()
 
 
-def some_cell(number):
-    return [{"cell": number, "method": method, "value": number / 7} for method in ("a", "b", "c")]
+def some_case(number):
+    return [{"case": number, "method": method, "value": number / 7} for method in ("a", "b", "c")]
 
 
 def damaged(folder, change):
-    """A table of three cells whose bytes were changed."""
+    """A table of three cases whose bytes were changed."""
     results = Results(folder, "study", {"seed": 1})
     for number in range(3):
-        results.add(some_cell(number))
+        results.add(some_case(number))
     table = folder / "study.csv"
     table.write_bytes(change(table.read_bytes()))
     return table
 
 
 DAMAGES = {
-    # what a full disk leaves, and which cells have to be computed again
+    # what a full disk leaves, and which cases have to be computed again
     "cut in a line": (lambda data: data[:-4], {2}),
     "cut in a number": (lambda data: data[: data.rindex(b"\n2,b") + 6], {2}),
-    "cut in the first line of a cell": (lambda data: data[: data.index(b"\n2,a") + 3], {1, 2}),
+    "cut in the first line of a case": (lambda data: data[: data.index(b"\n2,a") + 3], {1, 2}),
     "cut in the header": (lambda data: data[:6], {0, 1, 2}),
     "nothing left": (lambda data: b"", {0, 1, 2}),
     # what a run on top of that made
@@ -185,10 +185,10 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_damaged_table_is_repaired_cell_by_cell(name, tmp_path):
+def test_a_damaged_table_is_repaired_case_by_case(name, tmp_path):
     change, again = DAMAGES[name]
     table = damaged(tmp_path, change)
-    whole = [row for number in range(3) for row in some_cell(number)]
+    whole = [row for number in range(3) for row in some_case(number)]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         results = Results(tmp_path, "study", {"seed": 1})
@@ -196,11 +196,11 @@ def test_a_damaged_table_is_repaired_cell_by_cell(name, tmp_path):
         [warning] = caught
         assert "study.csv is damaged" in str(warning.message)
         assert "computed again" in str(warning.message)
-    missing = {number for number in range(3) if not results.has(cell=number)}
+    missing = {number for number in range(3) if not results.has(case=number)}
     assert missing == again
     for number in sorted(missing):
-        results.add(some_cell(number))
-    found = sorted(read_rows(table), key=lambda row: (row["cell"], row["method"]))
+        results.add(some_case(number))
+    found = sorted(read_rows(table), key=lambda row: (row["case"], row["method"]))
     assert found == [row | {"value": float(f"{row['value']:.6g}")} for row in whole]
     assert Results(tmp_path, "study", {"seed": 1}).rows == results.rows
 
@@ -267,7 +267,7 @@ sys.exit(main(sys.argv[2:]))
 
 
 @pytest.mark.parametrize("room", [0, 100, 400, 1000])
-def test_a_study_on_a_full_disk_keeps_whole_cells_and_goes_on_later(room, whole, tmp_path):
+def test_a_study_on_a_full_disk_keeps_whole_cases_and_goes_on_later(room, whole, tmp_path):
     expected = whole(region).bytes(".csv")
     assert 400 < len(expected) < 1000  # no settings, no table, half of it, and no figure
     folder = tmp_path / "results"
@@ -294,15 +294,15 @@ def test_a_study_on_a_full_disk_keeps_whole_cells_and_goes_on_later(room, whole,
 
 WAITING = """
 import signal
-from studies._cells import compute
+from studies._cases import compute
 
-def cell(number):
+def case(number):
     if number:
         signal.pause()  # for ever
-    return [{"cell": number}]
+    return [{"case": number}]
 
 if __name__ == "__main__":
-    rows = compute(cell, [(0,), (1,), (2,)], 2)
+    rows = compute(case, [(0,), (1,), (2,)], 2)
     print(next(rows))
     rows.close()
 """
@@ -318,16 +318,16 @@ def test_processes_end_when_the_caller_stops(tmp_path):
         text=True,
         timeout=120,
     )
-    assert (result.returncode, result.stdout) == (0, "[{'cell': 0}]\n")
+    assert (result.returncode, result.stdout) == (0, "[{'case': 0}]\n")
 
 
 def test_a_markdown_table():
     assert markdown_table(["a", "b"], [["1", "2"]]) == "| a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
-def test_no_further_cell_is_begun_when_the_caller_stops():
+def test_no_further_case_is_begun_when_the_caller_stops():
     begun = []
-    rows = compute(lambda cell: begun.append(cell) or [], [(1,), (2,), (3,)], 1)
+    rows = compute(lambda case: begun.append(case) or [], [(1,), (2,), (3,)], 1)
     next(rows)
     rows.close()
     assert begun == [1]
@@ -345,7 +345,7 @@ def test_bias_takes_the_estimators_as_they_are():
 
 
 def test_bias_divides_by_the_true_area():
-    rows = {row["estimator"]: row for row in bias.simulate_cell("bibeta", 100, 0.1, 50, [1, 2])}
+    rows = {row["estimator"]: row for row in bias.simulate_case("bibeta", 100, 0.1, 50, [1, 2])}
     assert rows["average_precision"]["truth"] == pytest.approx(0.809586774289, rel=1e-9)
     for row in rows.values():
         spread = row["standard_error"] ** 2 * 49
@@ -399,7 +399,7 @@ def test_the_attack_is_that_of_the_library(monkeypatch):
     monkeypatch.setattr(attack, "DIGITS", (3, 0))
     monkeypatch.setattr(attack, "EPSILONS", (1.0, 20.0))
     monkeypatch.setattr(attack, "RELEASES", {"both": ("auroc", "confusion")})
-    rows = attack.simulate_cell("tossed", 20, Binormal(), 6, [1, 2])
+    rows = attack.simulate_case("tossed", 20, Binormal(), 6, [1, 2])
     rng = np.random.default_rng([1, 2])
     options = {"sizes": [20], "n_trials": 6, "toss": True, "threshold": 0.9, "rng": rng}
 

@@ -134,7 +134,7 @@ def grid(
             ratio=1 if left and len(columns) > 2 else None,
         )
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(value) for value in row))
     output.print(Padding(table, (0, 0, 0, indent)))
 
 
@@ -189,13 +189,13 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
     def place(value: float) -> int:
         return min(max(round((value - start) / span * (width - 1)), 0), width - 1)
 
-    cells = [line] * width
+    signs = [line] * width
     low, high = place(measure.interval.low), place(measure.interval.high)
-    cells[low : high + 1] = [thick] * (high - low + 1)
+    signs[low : high + 1] = [thick] * (high - low + 1)
     if measure.floor is not None and measure.random is not None:
-        cells[place(measure.random)] = mark
-    cells[place(measure.estimate)] = dot
-    return "".join(cells)
+        signs[place(measure.random)] = mark
+    signs[place(measure.estimate)] = dot
+    return "".join(signs)
 
 
 @contextmanager

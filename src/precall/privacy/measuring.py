@@ -81,7 +81,7 @@ def measure_epsilon(
 ) -> MeasuredEpsilon:
     """Bound epsilon from below, from outputs on two neighbours.
 
-    An event is a half-line or a cell of the outputs. Exact (Clopper-Pearson) bounds of its two
+    An event is a half-line or a bin of the outputs. Exact (Clopper-Pearson) bounds of its two
     probabilities give ``log((p_low - delta) / q_high)``. The first half of the runs chooses the
     event whose bound is largest there; the second half gives the bound that is returned.
 

@@ -1,4 +1,4 @@
-"""Cells of a study one after the other, or several at a time in processes of their own."""
+"""Cases of a study one after the other, or several at a time in processes of their own."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ._results import Row
 def compute(
     function: Callable[..., list[Row]], todo: Iterable[tuple[Any, ...]], workers: int | None
 ) -> Iterator[list[Row]]:
-    """Yield ``function(*arguments)`` for each cell, in the order of the cells.
+    """Yield ``function(*arguments)`` for each case, in the order of the cases.
 
-    Every cell has its seed among its arguments, so the rows do not depend on `workers`. By default
-    and with one worker everything happens here. With more, cells run in processes, because these
+    Every case has its seed among its arguments, so the rows do not depend on `workers`. By default
+    and with one worker everything happens here. With more, cases run in processes, because these
     functions loop in Python; a script that asks for them needs ``if __name__ == "__main__":``, as
     always when Python starts processes. When the caller stops early or is interrupted, no further
-    cell is begun, and the processes end at once.
+    case is begun, and the processes end at once.
     """
     if workers is None or as_count(workers, "workers", minimum=1) == 1:
         for arguments in todo:
@@ -34,7 +34,7 @@ def compute(
         for future in [pool.submit(function, *arguments) for arguments in todo]:
             yield future.result()
     except BaseException:
-        # A cell may take minutes, and nobody waits for it any more.
+        # A case may take minutes, and nobody waits for it any more.
         for process in list(pool._processes.values()):
             process.terminate()
         raise
