@@ -31,7 +31,7 @@ test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pyte
 	@scripts/install_chromium.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
-numerics: $(DEV_STAMP) ## run the tests that could hang on rounding under other processors' arithmetic
+numerics: $(DEV_STAMP) ## run the tests that could depend on rounding under other processors' arithmetic
 	$(BIN)/python scripts/numerics.py $(ARGS)
 
 mutants: $(DEV_STAMP) ## change one operator at a time, see that a test fails (ARGS="--sample 50 --quick")

@@ -21,7 +21,7 @@ class Results:
 
     The table is written again, whole, whenever a case is added: a run that is killed, or a full
     disk, leaves the cases that were finished. A run that finds a table made with the same settings
-    goes on where it stopped; one made with other settings is begun anew. Lines that are damaged
+    goes on where it stopped; one made with other settings starts again. Lines that are damaged
     all the same are dropped with the cases beside them, which are then computed again.
     """
 
@@ -44,7 +44,7 @@ class Results:
         try:
             return json.loads(described.read_text(encoding="utf-8"))
         except ValueError:
-            self._warn(f"{described} is damaged: the study begins anew.")
+            self._warn(f"{described} is damaged: the study starts again.")
             return None
 
     def _take_up(self, table: Path) -> None:

@@ -26,7 +26,7 @@ def read_scores(path: str | Path) -> Empirical:
         except (TypeError, ValueError):
             raise InputError(
                 f"scores must have a number for label and score in every row, but line "
-                f"{reader.line_num} of {path} has not: correct that line."
+                f"{reader.line_num} of {path} has none: correct that line."
             ) from None
     labels, values = np.array(rows, dtype=np.float64).reshape(-1, 2).T
     return Empirical(labels, values)

@@ -61,8 +61,8 @@ DATA_SETS = 400
 # many cases is low by luck too.
 DOUBTED_UNDER, DATA_SETS_AGAIN = 0.94, 2000
 POINTS = 41
-# The calibration of the exact band is anew for every class size: for large samples of random
-# composition that would be all the study does.
+# The exact band is calibrated again for every class size. For large samples of random composition
+# that would take nearly all the time of the study.
 EXACT_RANDOM_UP_TO = 2000
 
 

@@ -148,7 +148,7 @@ def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
     """Sum `values` over the segments that `edges` cut; empty segments sum to zero.
 
     The sums are the same to the last bit for every order of the values inside a segment, so they
-    do not hang on how a processor sorts equal scores. Each value is cut into two whole numbers of
+    do not depend on how a processor sorts equal scores. Each value is cut into two whole numbers of
     some 40 bits, in units that only the largest value decides, and whole numbers add exactly. What
     lies below the second is less than ``2**-80`` of the largest value.
     """

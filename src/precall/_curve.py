@@ -233,7 +233,7 @@ class Curve(Rich):
             pieces = segment_area(self.tp[:-1], self.fp[:-1], self.tp[1:], self.fp[1:])
             return float(np.sum(pieces) / self.n_pos)
         if self.kind == "lift":
-            raise InputError("a lift curve has no area of use: take the area of the hit curve.")
+            raise InputError("a lift curve has no useful area: take the area of the hit curve.")
         return float(np.trapezoid(self.y, self.x))
 
     def thin(self, tolerance: float = 1e-3) -> Curve:

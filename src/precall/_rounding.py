@@ -1,4 +1,4 @@
-"""Comparisons that do not hang on the last bits of a floating-point sum.
+"""Comparisons that do not depend on the last bits of a floating-point sum.
 
 The last bits of a sum differ between processors, BLAS builds, numbers of threads and orders of the
 terms. So "equal", "at least" and "highest" are decided here with a stated tolerance wherever the

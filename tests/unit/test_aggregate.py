@@ -361,7 +361,7 @@ def test_a_downsampled_test_set_can_be_corrected_back():
     [
         (lambda r: downsample_effect(r, 0), "ratio must be above 0"),
         (lambda r: downsample_effect(r, 1.5), "ratio must be above 0 and at most 1"),
-        (lambda r: downsample_effect(r.at_prevalence(0.1), 0.5), "without weights"),
+        (lambda r: downsample_effect(r.at_prevalence(0.1), 0.5), "no weights"),
         (lambda r: undo_downsampling(r), "either ratio or prevalence"),
         (lambda r: undo_downsampling(r, ratio=0.5, prevalence=0.1), "either ratio or prevalence"),
         (lambda r: undo_downsampling(r, prevalence=0.9), "at least the 2 negatives"),

@@ -145,7 +145,7 @@ def test_wrong_arguments_are_named(ranking):
         ({"recall": (0.9, 0.1)}, "recall must satisfy"),
         ({"n_resamples": 10}, "n_resamples"),
         ({"prevalence": 0.1}, "prevalence must be one of"),
-        ({"bandwidth": 1.0}, "bandwidth is no option of method='fiducial': its own are ties"),
+        ({"bandwidth": 1.0}, "bandwidth is not an option of method='fiducial': its own are ties"),
         ({"method": "exact", "ties": "bound"}, "it has none of its own"),
         ({"ties": "random"}, "ties must be one of"),
         ({"n_points": 1}, "n_points"),

@@ -202,7 +202,7 @@ def test_curves_need_both_classes():
 
 def test_lift_has_no_area_and_curves_are_read_only():
     curve = pr.lift_curve(pr.rank([1, 0, 1], [3, 2, 1]))
-    with pytest.raises(InputError, match="no area"):
+    with pytest.raises(InputError, match="no useful area"):
         curve.area()
     with pytest.raises(ValueError, match="read-only"):
         curve.tp[0] = 1

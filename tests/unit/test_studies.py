@@ -208,7 +208,7 @@ def test_a_damaged_table_is_repaired_case_by_case(name, tmp_path):
 def test_damaged_settings_begin_the_study_anew(tmp_path):
     damaged(tmp_path, lambda data: data)
     (tmp_path / "study.json").write_text('{"se')
-    with pytest.warns(PrecallWarning, match=r"study\.json is damaged: the study begins anew"):
+    with pytest.warns(PrecallWarning, match=r"study\.json is damaged: the study starts again"):
         assert Results(tmp_path, "study", {"seed": 1}).rows == []
     assert Results(tmp_path, "study", {"seed": 1}).settings == {"seed": 1}
 

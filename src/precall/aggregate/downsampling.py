@@ -144,9 +144,7 @@ def downsample_effect(ranking: Ranking, ratio: float) -> DownsampleEffect:
 
 def _require_counts(ranking: Ranking) -> None:
     if ranking.weighted:
-        raise InputError(
-            "ranking must be without weights: which rows are left out is a matter of rows."
-        )
+        raise InputError("ranking must have no weights: downsampling leaves out whole rows.")
     if not (ranking.n_pos and ranking.n_neg):
         raise UndefinedMetricError(
             "downsampling needs positives and negatives, and one is missing."
@@ -279,8 +277,8 @@ def undo_downsampling(
     if not 0.0 < share <= 1.0:
         given = "ratio" if ratio is not None else "prevalence"
         raise InputError(
-            f"the full test set must have at least the {m:.12g} negatives that were kept, which "
-            f"this {given} denies: the share of negatives kept would be {share:.6g}."
+            f"{given} must leave at least the {m:.12g} negatives that were kept in the full test "
+            f"set, but the share of negatives kept would be {share:.6g}."
         )
     factor = 1.0 / share
     tp, fp = ranking.tp.astype(np.float64), factor * ranking.fp

@@ -175,8 +175,8 @@ class TrecRun(Rich):
         keep = answered | (missing_queries == "zero")
         if not keep.any():
             raise InputError(
-                "the run answers none of the judged queries: check that both files name them "
-                "alike, or pass missing_queries='zero'."
+                "the run answers none of the judged queries: check that both files use the "
+                "same names, or pass missing_queries='zero'."
             )
         return (np.cumsum(keep) - 1)[self.query], np.flatnonzero(keep)
 

@@ -116,7 +116,7 @@ def command(
     """Release a metric or a curve of FILE with differential privacy.
 
     Only what is printed here may be published: the number of rows is taken as public, everything
-    else about the rows is not shown. Every run spends its epsilon anew; --ledger keeps account.
+    else about the rows is not shown. Every run spends its epsilon again; --ledger keeps account.
 
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
     Nothing says whether any row is, or what is wrong with a file: precall check does.
@@ -242,7 +242,7 @@ def _curve(
     from .. import privacy
 
     n_rows = int(rows[0].size)
-    # Edges hang on public numbers only; without a range they are those of probabilities.
+    # Edges depend on public numbers only; without a range they are those of probabilities.
     edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon) + 1)
     curve = privacy.pr_curve(*rows, epsilon=epsilon, budget=budget, edges=edges)
     area, band = curve.area_interval(), curve.band(at=_RECALLS)
@@ -319,7 +319,7 @@ def show(released: dict[str, Any]) -> None:
         f"of the rows and the error of counting scores in {bins} bins, so it is not an interval of "
         "the true area or precision."
     )
-    # Said of every file: whether scores do lie outside would tell of the private rows.
+    # Printed for every file: whether scores lie outside would reveal something about rows.
     assumed = (
         f"The bins run from {low:g} to {high:g}; a score outside counts in the first or the last "
         "of them. For scores on another scale state a public range with --range LOW HIGH, not one "

@@ -76,11 +76,11 @@ def command(
     """
     if file is None:
         if label or scores or weight or pos_label or group or cluster:
-            raise InputError("columns are named but no FILE: say precall report FILE --label ...")
+            raise InputError("columns are named but no FILE: run precall report FILE --label ...")
         request, origin = _example(level, recall, seed, output)
     else:
         if not label or not scores:
-            raise InputError("which columns? say precall report FILE --label NAME --score NAME")
+            raise InputError("which columns? run precall report FILE --label NAME --score NAME")
         roles = Roles(
             label=label,
             scores=scores,

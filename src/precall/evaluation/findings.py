@@ -173,12 +173,12 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     width = interval.width if interval else 1.0
     if bounds.width > 0.1 * width:
         yield _note(
-            f"{text}: by the order inside ties AUCPR could be "
+            f"{text}: depending on the order inside ties, AUCPR could be "
             f"{wording.bounds(bounds.low, bounds.high)}. "
             "Tools that break ties in the order of the file print any of these."
         )
     elif len(ranking) < _FEW_THRESHOLDS:
-        yield _note(f"{text}: only that many operating points are to be had.")
+        yield _note(f"{text}: there are only that many operating points.")
 
 
 def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:

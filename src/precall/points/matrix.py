@@ -233,7 +233,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     if hidden > 0 and threshold < found.threshold:
         asked = threshold.item() if isinstance(threshold, np.generic) else threshold
         warnings.warn(
-            f"threshold {asked!r} is no score of a positive: raised to {found.threshold!r}, "
+            f"threshold {asked!r} is not the score of a positive: raised to {found.threshold!r}, "
             f"which keeps the true positives; up to {hidden:.12g} false positives may lie "
             "between. For the exact counts, use confusion(rank(y_true, y_score >= t), 1).",
             ReliabilityWarning,

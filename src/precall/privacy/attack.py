@@ -428,7 +428,7 @@ def _known(y_true: object, y_score: object) -> tuple[Array, Array]:
     require_same_length(y_true=positive, y_score=scores)
     reject_missing(scores, "y_score")
     if not (positive.any() and not positive.all()):
-        raise InputError("y_true must have rows of both classes: without, there is no AUROC.")
+        raise InputError("y_true must have rows of both classes: one class alone has no AUROC.")
     return positive, scores
 
 

@@ -53,8 +53,8 @@ def pr_curve(
     edges : array-like, optional
         Increasing public numbers; scores beyond the first and the last count in the end bins. If
         left out, the scores are taken to be probabilities and cut by :func:`probability_edges`
-        into :func:`bin_count` bins. Nothing says whether scores do lie beyond, which would tell of
-        the private rows. Edges must not come from the data; for scores of unknown
+        into :func:`bin_count` bins. Nothing says whether scores lie beyond, which would reveal
+        something about the rows. Edges must not come from the data; for scores of unknown
         scale pay for :func:`private_edges`.
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.

@@ -147,7 +147,7 @@ def rank_batch(positives: Array, negatives: Array, *, moments: bool = False) -> 
     positives, negatives = np.sort(positives, axis=1), np.sort(negatives, axis=1)
     for name, ascending in (("positives", positives), ("negatives", negatives)):
         if np.isnan(ascending[:, -1:]).any():  # NaN sorts last
-            raise InputError(f"{name} must not be NaN: draw or drop those data sets anew.")
+            raise InputError(f"{name} must not be NaN: draw those data sets again, or drop them.")
 
     n_neg = negatives.shape[1]
     under = _count(negatives, np.less, positives)

@@ -251,4 +251,4 @@ def _require_known_options(method: str, function: Any, options: dict[str, Any]) 
     for name in options:
         if name not in known:
             has = f"its own are {', '.join(known)}" if known else "it has none of its own"
-            raise InputError(f"{name} is no option of method={method!r}: {has}.")
+            raise InputError(f"{name} is not an option of method={method!r}: {has}.")
