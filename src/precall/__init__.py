@@ -64,15 +64,13 @@ from .points import best_threshold, confusion, f_beta, iso_f_contours, operating
 from .ranking import Ranking, rank
 
 if TYPE_CHECKING:
-    from . import display as display
     from . import engines as engines
     from . import privacy as privacy
     from . import results as results
     from . import simulate as simulate
-    from . import sklearn as sklearn
 
 # Loaded when first used, so that `import precall` stays quick.
-_SUBPACKAGES = ("display", "engines", "privacy", "results", "simulate", "sklearn")
+_SUBPACKAGES = ("engines", "privacy", "results", "simulate")
 
 __all__ = [
     "BANDS",
