@@ -12,7 +12,7 @@ def plural(value: float, one: str, many: str | None = None, *, shown: str | None
     one, many : str
         The noun for exactly one, and for any other number (`one` with an s if not given).
     shown : str, optional
-        The number as it is to be written.
+        The number as it is written.
 
     Examples
     --------

@@ -159,7 +159,7 @@ class Ranking(Rich):
 
     @property
     def tied_share(self) -> float:
-        """Share of rows at a threshold that more than one row has."""
+        """Share of rows that share their score with another row, at the thresholds kept."""
         cells = self.rows or self.cells
         at = cells.positives + cells.tied
         total = np.sum(at) + np.sum(cells.above) + cells.below

@@ -243,7 +243,7 @@ class RankingSet(Rich):
         """Cut the groups into matrices of about equally many rows each.
 
         Yields the groups, the row numbers (one line per group, the width a power of two) and which
-        of them are real: the others repeat a row of the table and are to be given weight zero.
+        of them are real: the others repeat a row of the table and must get weight zero.
         """
         sizes = np.diff(self.offsets)
         bits = np.ceil(np.log2(np.maximum(sizes, 1))).astype(np.int64)

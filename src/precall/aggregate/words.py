@@ -29,7 +29,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, kw_only=True)
 class Situation:
-    """All that the words depend on."""
+    """Everything the sentences are built from."""
 
     metric: str
     how: str

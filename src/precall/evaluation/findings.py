@@ -218,7 +218,7 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _comparisons(evaluation: Evaluation) -> Iterator[Finding]:
-    """Pairs without the best model: what is to be said of that one is in the answer."""
+    """Pairs without the best model, which the answer speaks about."""
     comparison = evaluation.comparison
     if comparison is None:
         if len(evaluation.models) > 1:
