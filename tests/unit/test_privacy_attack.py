@@ -120,7 +120,7 @@ def test_a_toss_replaces_the_row_by_one_of_the_other_class(heads):
             offered.append(sorted(set(values)))
             return values[0]
 
-    kind = attack._Kind.of(["auroc"], None, None, None)
+    kind = attack._ReleaseKind.of(["auroc"], None, None, None)
     positive = np.array([True, True, True, False, False, False])
     score = np.where(positive, 2.0, 1.0)
     for target in range(6):
