@@ -171,6 +171,13 @@ def test_settings_make_the_band_again(ranking):
     np.testing.assert_array_equal(band.low, again.low)
 
 
+def test_settings_say_which_scores_were_smoothed(ranking):
+    y, s = Binormal(2.0).sample(60, 240, rng=0)
+    for scores, said in ((None, None), ((y, s), "raw")):
+        band = pr_band(ranking, method="bootstrap", scores=scores, n_resamples=100, rng=0)
+        assert band.settings["scores"] == said
+
+
 def test_memory_is_that_of_positives_and_grid():
     """A band of a million rows allocates little more than its draws."""
     import tracemalloc

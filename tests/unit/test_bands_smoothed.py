@@ -104,6 +104,15 @@ def test_bandwidth_rules():
         smooth_pr_curve(ranking, bandwidth="silverman")
 
 
+def test_bandwidths_end_where_the_message_says():
+    ranking, *_ = sample()
+    for given in (1e-100, 1e100):
+        assert np.all(np.isfinite(smooth_pr_curve(ranking, bandwidth=given, n_points=5).fp))
+    for given in (0.9e-100, 1.1e100, (1.0, 1.1e100)):
+        with pytest.raises(InputError, match=r"between 1e-100 and 1e\+100"):
+            smooth_pr_curve(ranking, bandwidth=given)
+
+
 @pytest.mark.parametrize("kernel", ["gaussian", "uniform"])
 def test_replicates_have_the_distribution_of_the_long_way(kernel):
     """Order-statistic spacings and one multinomial against drawing, smoothing and sorting rows."""

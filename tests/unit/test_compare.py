@@ -231,6 +231,15 @@ def test_permutation_lists_all_swaps_of_small_data():
     assert scipy.stats.chi2.sf(statistic, len(values) - 1) > 1e-4
 
 
+def test_a_permutation_counts_what_was_observed_once():
+    """No swap of 199 reaches the difference of a good and a useless model, but it is one of 200."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) < 100
+    scores = {"good": rng.normal(size=300) + 4 * y, "useless": rng.normal(size=300)}
+    result = pr.compare(y, scores, method="permutation", n_resamples=199, rng=0)
+    assert result.unadjusted_p_values["good", "useless"] == 1 / 200
+
+
 def test_permutation_swaps_clusters_whole():
     y = np.array([1, 0, 1, 0])
     a, b = np.array([4.0, 3, 2, 1]), np.array([1.0, 4, 3, 2])

@@ -146,6 +146,24 @@ def test_same_numbers_whatever_the_number_of_workers(monkeypatch, prevalence):
     np.testing.assert_array_equal(runs[0], runs[2])
 
 
+def test_blocks_hold_as_many_replicates_as_fit_and_at_least_one(monkeypatch):
+    monkeypatch.setattr("precall.inference.resampling._BLOCK_ELEMENTS", 100)
+
+    class Recorder:
+        def __init__(self, n_cells):
+            self.n_cells, self.sizes = n_cells, []
+
+        def draw(self, rng, size):
+            self.sizes.append(size)
+            return np.zeros(size), None
+
+    for n_cells, sizes in ((1000, [1, 1, 1]), (40, [2, 2]), (34, [2, 2]), (33, [3]), (0, [3])):
+        recorder = Recorder(n_cells)
+        found = replicate(recorder, lambda cells, _: cells, 3, rng=np.random.default_rng(0))
+        assert recorder.sizes == sizes
+        assert found.shape == (3,)
+
+
 MERGED = [
     Metric(estimator="davis_goadrich"),
     Metric(estimator="interpolated_convex"),
