@@ -19,7 +19,8 @@ BENCH_STAMP := $(VENV)/.installed-bench
 MINIMUM := .venv-minimum
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test numerics mutants minimum package lint format bench study docs clean distclean
+.PHONY: help demo test numerics mutants coverage minimum package lint format bench study docs \
+	clean distclean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +37,9 @@ numerics: $(DEV_STAMP) ## run the tests that could depend on rounding under othe
 
 mutants: $(DEV_STAMP) ## change one operator at a time, see that a test fails (ARGS="--sample 50 --quick")
 	$(BIN)/python -m scripts.mutants $(ARGS)
+
+coverage: $(DEV_STAMP) ## print which share of lines and branches the tests reach, and where least
+	$(BIN)/python -m scripts.measure_coverage -q -n $(WORKERS) --dist loadgroup $(ARGS)
 
 minimum: $(MINIMUM)/.installed ## run the tests with the oldest releases that pyproject.toml allows
 	$(MINIMUM)/bin/python -m pytest -n $(WORKERS) --dist loadgroup -m "not spark" \
