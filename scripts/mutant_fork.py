@@ -13,7 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-# Never precall: each fork has to import it as it is then.
+# What the copy has of its own: each fork has to import it as it is then.
+OURS = ("precall", "scripts", "tests")
 HEAVY = """numpy scipy.stats scipy.optimize scipy.signal scipy.special scipy.interpolate pandas
     pyarrow.compute pyarrow.parquet sklearn.metrics hypothesis.strategies hypothesis.extra.numpy
     pytest"""
@@ -62,7 +63,7 @@ def _do(task: Callable[[], int], root: Path, output: int) -> None:
         sys.dont_write_bytecode = True
         sys.path[:0] = [str(root / "src"), str(root)]
         for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
-            del sys.modules[name]  # the copy has its own
+            del sys.modules[name]
         status = task()
     except Exception:  # noqa: BLE001 - it is printed, and the process ends
         traceback.print_exc()
