@@ -134,17 +134,23 @@ def test_cells_of_ranks_change_little(monkeypatch):
         np.testing.assert_allclose(other.low, by_rows.low, atol=0.02)
 
 
-def test_cells_hold_every_row_once():
+def test_cells_are_narrow_at_both_ends():
     edges = _cell_edges(50_000)
-    assert edges[0] == 0
-    assert edges[-1] == 50_000
     assert np.all(np.diff(edges) >= 1)
+    assert np.diff(edges)[[0, -1]].tolist() == [1, 1]
+    np.testing.assert_array_equal(50_000 - edges[::-1], edges)
+
+
+@pytest.mark.parametrize("size", [1, 12, 50_000])
+def test_units_hold_every_row_once(size):
     rng = np.random.default_rng(0)
-    units = _units([rng.normal(size=50_000), rng.normal(size=50_000)], rng)
-    assert units.counts.sum() == 50_000
+    units = _units([rng.normal(size=size), rng.normal(size=size)], rng)
+    assert units.counts.sum() == size
     for model in (0, 1):
+        edges = units.edges[model]
+        assert edges[[0, -1]].tolist() == [0, size]
         inside = np.bincount(units.position[model], weights=units.counts, minlength=edges.size - 1)
-        np.testing.assert_array_equal(inside, np.diff(units.edges[model]))
+        np.testing.assert_array_equal(inside, np.diff(edges))
 
 
 def test_integer_scores_and_ties_are_fine():

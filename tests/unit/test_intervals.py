@@ -11,6 +11,7 @@ import scipy.stats
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.inference import limits
 from precall.inference.influence import SMOOTH_ESTIMATORS
 from precall.inference.intervals import MetricInterval, metric_interval
 from precall.inference.methods import METHODS
@@ -129,6 +130,27 @@ def test_bootstrap_ends_at_an_estimate_of_one_are_those_of_certain_trials():
             if method.startswith("bootstrap"):
                 got = interval_of(ranking, metric, method)
                 assert (got.low, got.high) == (pytest.approx(low, rel=1e-12), 1.0), (metric, method)
+
+
+def test_poisson_limits_of_whole_and_interpolated_counts():
+    """Garwood: quantiles of gamma distributions of shape k and k + 1, for any k above 0."""
+    counts = np.array([0.0, 0.25, 1.0, 1.5, 7.0])
+    low, high = limits.poisson_limits(counts, 0.9)
+    expected = [scipy.stats.gamma.ppf(0.05, k) if k else 0.0 for k in counts]
+    np.testing.assert_allclose(low, expected, rtol=1e-12)
+    np.testing.assert_allclose(high, scipy.stats.gamma.ppf(0.95, counts + 1), rtol=1e-12)
+
+
+def test_limits_of_a_metric_without_a_lower_bound_stay_numbers():
+    """Plus and minus z sqrt(v) / (1 - t) on the scale of log(1 - t), and never more than 50."""
+    z = scipy.stats.norm.ppf(0.975)
+    low, high = limits.log_limits(-1.0, 0.04, 0.95)
+    assert low == pytest.approx(1 - 2 * math.exp(0.1 * z))
+    assert high == pytest.approx(1 - 2 * math.exp(-0.1 * z))
+    for variance in (1e6, 1e300):
+        low, high = limits.log_limits(-1.0, variance, 0.95)
+        assert low == pytest.approx(1 - 2 * math.exp(50))
+        assert high == 1.0
 
 
 def test_gain_areas_warn_where_less_than_one_positive_is_expected_near_the_prevalence():

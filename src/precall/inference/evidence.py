@@ -246,8 +246,8 @@ class Replicates:
             ends = limits.one_sided_ends(self.estimate, *ends, trials, confidence_level)
         low, high = (self.functional.from_unit(end) for end in ends)
         # The worst ranking there is: every replicate is better, and none says how bad it could be.
-        worst = self.functional.bounds[0]
-        at_worst = settled(self.functional.from_unit(self.estimate) - worst, 1.0) == 0.0
+        worst, best = self.functional.bounds
+        at_worst = settled(self.functional.from_unit(self.estimate) - worst, best) == 0.0
         return (worst if at_worst else low), high
 
 
