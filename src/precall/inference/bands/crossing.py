@@ -17,6 +17,8 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from .paths import snap
+
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
@@ -38,8 +40,8 @@ def chosen_ranks(n: int, first: int = 1, last: int | None = None) -> IntArray:
     last = n if last is None else last
     number = min(math.ceil(math.pi * math.sqrt(n) / _SPACING), _MOST_RANKS)
     angles = np.linspace(0.0, math.pi, number + 1)
-    ranks = np.round((n + 1) * 0.5 * (1.0 - np.cos(angles))).astype(np.int64)
-    # The middle may be half a rank, which would be rounded up or down: both ranks are taken.
+    ranks = np.floor(snap((n + 1) * 0.5 * (1.0 - np.cos(angles)) + 0.5)).astype(np.int64)
+    # Of half a rank, as the middle may be, both neighbours are taken: from either end the same.
     ranks = np.union1d(ranks, n + 1 - ranks)
     inside = ranks[(ranks >= first) & (ranks <= last)]
     return np.union1d(inside, [first, last]).astype(np.int64)
