@@ -221,12 +221,12 @@ def test_weights_equal_within_cells_are_drawn_exactly():
 
 
 def test_equal_weights_beside_a_cell_of_unequal_ones_stay_as_they_are():
-    y, s = np.array([1, 0, 0, 0, 0]), np.array([2.0, 3.0, 3.0, 1.0, 1.0])
-    ranking = pr.rank(y, s, sample_weight=[1.0, 0.5, 4.5, 3.0, 3.0])
+    y, s = np.array([1, 1, 0, 0, 0, 0]), np.array([4.0, 2.0, 5.0, 5.0, 3.0, 3.0])
+    ranking = pr.rank(y, s, sample_weight=[1.0, 1.0, 0.5, 4.5, 3.0, 3.0])
     cells, squares = RankingResampler(ranking).draw(np.random.default_rng(1), 1000)
-    rows = cells.below / 3.0
+    rows = cells.above[:, 1] / 3.0
     assert set(rows.tolist()) == {0.0, 1.0, 2.0, 3.0, 4.0}
-    np.testing.assert_array_equal(squares.below, 9.0 * rows)
+    np.testing.assert_array_equal(squares.above[:, 1], 9.0 * rows)
     # The other cell has the rest of the four negatives; none of them, no weight.
     np.testing.assert_array_equal(cells.above[:, 0] == 0.0, rows == 4.0)
     assert len(np.unique(cells.above[:, 0])) > 900
