@@ -8,6 +8,8 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def usual_base(root: Path) -> str | None:
     """Return the commit that a branch left main at; on main what was committed last.
@@ -39,19 +41,34 @@ def changed_lines(root: Path, package: Path, base: str) -> dict[str, set[int]]:
     return lines
 
 
-def by_relevance(root: Path, files: list[str], modules: list[Path]) -> list[str]:
-    """Sort test files: first those that speak of most of what the modules define."""
-    names = {module.stem for module in modules}
-    for module in modules:
-        tree = ast.parse((root / module).read_text())
-        names |= {getattr(node, "name", module.stem) for node in tree.body}
+def by_relevance(root: Path, package: Path, files: list[str], modules: list[Path]) -> list[str]:
+    """Sort test files: first those that speak of most of what the modules define.
 
-    def mentions(file: str) -> tuple[int, int, str]:
+    What is defined by a module that imports from them counts half.
+    """
+    stems = "|".join(re.escape(module.stem) for module in modules)
+    imports = re.compile(
+        rf"^ *from [\w.]*\b(?:{stems}) import |^ *from \.+ import .*\b(?:{stems})\b", re.M
+    )
+    others = sorted(
+        path for path in (root / package).rglob("*.py") if imports.search(path.read_text())
+    )
+    own = {name for module in modules for name in _defined(root / module)}
+    names = dict.fromkeys((name for path in others for name in _defined(path)), 0.5)
+    names |= dict.fromkeys(own, 1.0)
+
+    def mentions(file: str) -> tuple[float, int, str]:
         words = Counter(re.findall(r"\w+", (root / file).read_text()))
-        found = [words[name] for name in names if name in words]
-        return -len(found), -sum(found), file
+        found = [name for name in names if name in words]
+        return -sum(names[name] for name in found), -sum(words[name] for name in found), file
 
     return sorted(files, key=mentions)
+
+
+def _defined(module: Path) -> set[str]:
+    """Name of a module and of what stands at its top level."""
+    tree = ast.parse(module.read_text())
+    return {module.stem, *(node.name for node in tree.body if isinstance(node, DEFINITIONS))}
 
 
 def _git(root: Path, *words: str) -> str | None:

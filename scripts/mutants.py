@@ -191,7 +191,7 @@ def collect(
         or known[file]["digest"] != digests[file]
         or not set(inside) <= set(known[file]["tests"])
     ]
-    for number, file in enumerate(by_relevance(copy.root, stale, modules), start=1):
+    for number, file in enumerate(by_relevance(copy.root, PACKAGE, stale, modules), start=1):
         target = KEPT / "recorded.json"
         task = partial(record, str(target), f"{copy.base}/", [*PYTEST, file])
         status, printed = copy.run(task, until - time.monotonic())

@@ -191,12 +191,19 @@ def test_a_shallow_clone_has_no_base_and_is_no_failure(
 
 
 def test_files_that_speak_of_a_module_are_recorded_first(tmp_path):
-    (tmp_path / "areas.py").write_text("def double(x):\n    return 2 * x\n\n\nclass Box: ...\n")
-    texts = {"a.py": "redouble", "b.py": "double(double(1))", "c.py": "areas.double(Box())"}
+    (tmp_path / "p").mkdir()
+    texts = {
+        "p/areas.py": "def double(x):\n    return 2 * x\n\n\nclass Box: ...\n",
+        "p/curves.py": "from .areas import Box\n\n\ndef curve():\n    return Box()\n",
+        "a.py": "redouble",
+        "b.py": "double(double(1))",
+        "c.py": "areas.double(Box())",
+        "d.py": "curve()",
+    }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
-    found = mutant_scope.by_relevance(tmp_path, list(texts), [Path("areas.py")])
-    assert found == ["c.py", "b.py", "a.py"]
+    found = mutant_scope.by_relevance(tmp_path, Path("p"), list(texts)[2:], [Path("p/areas.py")])
+    assert found == ["c.py", "b.py", "d.py", "a.py"]
 
 
 @pytest.fixture
