@@ -265,8 +265,14 @@ def test_what_is_not_judged_in_time_is_undecided(project, monkeypatch, capsys):
         return None
 
     monkeypatch.setattr(mutants.Copy, "judge", judge)
+    # No test was recorded that could notice anything.
+    assert mutants.main(["--minutes", "1"]) == 0
+    said = "0 killed, 0 survived, 0 equivalent, 2 undecided for lack of time"
+    assert said in capsys.readouterr().out
+    test = {"seconds": 0.1, "calls": ["areas.py:double"]}
+    monkeypatch.setattr(mutants, "collect", lambda *_: {"test_areas.py::test_double": test})
     assert mutants.main(["--minutes", "1"]) == 1
-    said = "0 killed, 1 survived, 0 equivalent, 1 undecided, out of time"
+    said = "0 killed, 1 survived, 0 equivalent, 1 undecided for lack of time"
     assert said in capsys.readouterr().out
     assert mutants.main(["--minutes", "1", "--advise"]) == 0
     assert said in capsys.readouterr().out
