@@ -14,13 +14,10 @@ from pathlib import Path
 from types import ModuleType
 
 # What the copy has of its own: each fork has to import it as it is then.
-OURS = ("precall", "scripts", "tests")
+OURS = ("precall", "studies", "benchmarks", "scripts", "tests")
 HEAVY = """numpy scipy.stats scipy.optimize scipy.signal scipy.special scipy.interpolate pandas
     pyarrow.compute pyarrow.parquet sklearn.metrics hypothesis.strategies hypothesis.extra.numpy
     pytest"""
-
-
-OURS = ("precall", "studies", "benchmarks", "scripts", "tests")
 
 
 def warm() -> None:
