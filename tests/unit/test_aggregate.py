@@ -145,6 +145,13 @@ def test_bad_options_are_named(options, message):
         aggregate(rank_groups([1, 0, 1, 0], [4, 3, 2, 1], [0, 0, 1, 1]), **options)
 
 
+def test_pooling_needs_both_classes():
+    all_positive = rank_groups([1, 1, 1], [3, 2, 1], [0, 0, 1])
+    with pytest.raises(UndefinedMetricError, match="needs positives and negatives"):
+        aggregate(all_positive, "aucpr", how="pooled")
+    assert "pooled aucpr" not in aggregate(all_positive, "aucpr").beside
+
+
 def test_all_groups_undefined_raises():
     with pytest.raises(UndefinedMetricError, match="undefined in all 2 groups"):
         aggregate(rank_groups([0, 0], [1, 2], [0, 1]))

@@ -459,5 +459,6 @@ class TestArguments:
 
     @pytest.mark.parametrize("label", [0, 1])
     def test_one_class_only(self, label):
-        with pytest.raises(UndefinedMetricError, match="needs both classes"):
+        missing = "negatives" if label else "positives"
+        with pytest.raises(UndefinedMetricError, match=f"needs both classes, got no {missing}:"):
             operating_point(pr.rank([label, label], [2, 1]), min_recall=0.5)
