@@ -10,7 +10,14 @@ import pytest
 
 import precall as pr
 from precall.display.sections import sections
-from precall.evaluation import answer, coverage, evaluate, evaluate_rankings, wording
+from precall.evaluation import (
+    answer,
+    certificates,
+    coverage,
+    evaluate,
+    evaluate_rankings,
+    wording,
+)
 from precall.exceptions import InputError
 from precall.inference.clusters import cluster_interval
 from precall.inference.intervals import aucpr_interval
@@ -411,3 +418,18 @@ def test_the_quoted_promise_is_the_highest_that_finds_a_fifth(good):
     assert quoted([0.9, 0.2, *[0.19] * (len(at) - 2)]) == required[1]
     assert quoted([0.19] * len(at)) == required[-1]  # none does: the highest all the same
     assert answer.promised(SimpleNamespace(certificates=())) is None
+
+
+def test_with_many_scores_fewer_precisions_are_tried_and_the_rest_is_the_same(monkeypatch):
+    """Fewer rungs of the same ladder: what is certified on them does not change."""
+    y = np.arange(60_000) < 500  # all on top: enough for 0.95, too few for 0.99
+    ranking = pr.rank(y, -np.arange(y.size))
+    every = certificates.certified_points(ranking, 0.95, 1)
+    assert [point.required for point in every] == [m for m in certificates.LADDER if m <= 0.95]
+    assert certificates.certified_points(ranking.coarsen(100), 0.95, 1) == ()
+    monkeypatch.setattr(certificates, "_MANY_SCORES", len(ranking))
+    assert certificates.certified_points(ranking, 0.95, 1) == every
+    monkeypatch.setattr(certificates, "_MANY_SCORES", len(ranking) - 1)
+    some = certificates.certified_points(ranking, 0.95, 1)
+    assert some == tuple(p for p in every if p.required in certificates._SHORT_LADDER)
+    assert len(some) == len(certificates._SHORT_LADDER)
