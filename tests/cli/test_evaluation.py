@@ -433,3 +433,17 @@ def test_with_many_scores_fewer_precisions_are_tried_and_the_rest_is_the_same(mo
     some = certificates.certified_points(ranking, 0.95, 1)
     assert some == tuple(p for p in every if p.required in certificates._SHORT_LADDER)
     assert len(some) == len(certificates._SHORT_LADDER)
+
+
+def test_without_a_comparison_the_area_of_one_model_has_its_interval(good):
+    """Said of the best of several, an interval for one model alone would be too narrow."""
+    y, score = good
+    alone = evaluate(y, {"a": score})
+    area = alone.models[0].measures["aucpr"]
+    assert f"Its AUCPR is {area.text}, where" in alone.answer[1]
+    assert "(" in area.text
+    both = evaluate_rankings({"a": pr.rank(y, score), "b": pr.rank(y, score**3)})
+    assert (
+        f"Its AUCPR is {wording.number(both.best.measures['aucpr'].estimate)}, where"
+        in (both.answer[1])
+    )

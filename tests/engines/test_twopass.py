@@ -146,6 +146,32 @@ def test_piecewise_and_whole_positive_scores_agree():
     np.testing.assert_array_equal(scores.thresholds(values.dtype)[0], np.unique(values))
 
 
+def test_distinct_scores_are_counted_once_and_those_waiting_not_yet():
+    scores = PositiveScores()
+    assert scores.size == 0
+    scores.add(np.array([2.0, 1.0, 2.0]))
+    assert (scores.size, scores.n_waiting) == (0, 3)
+    scores.settle()
+    assert (scores.size, scores.n_waiting) == (2, 0)
+    scores.add(np.zeros(0))
+    scores.add(np.array([1.0, 3.0]))
+    scores.settle()
+    assert scores.size == 3
+
+
+@pytest.mark.parametrize(("size", "kept"), [(20, 20), (21, 11)])
+def test_scores_are_thinned_to_quantiles_when_they_are_more_than_twice_the_limit(size, kept):
+    """Ten steps through equal numbers of rows, and the two ends."""
+    scores = PositiveScores(10)
+    scores.add(np.arange(float(size)))
+    found, _ = scores.thresholds(np.dtype(float))
+    assert found.size == kept
+    if kept < size:
+        inner = np.ceil(size * np.arange(1, 10) / 10) - 1  # the first row that reaches each share
+        np.testing.assert_array_equal(found, [0, *inner, size - 1])
+        assert scores.weights.sum() == size
+
+
 def test_scores_are_thinned_within_their_group():
     rng = np.random.default_rng(2)
     groups = rng.choice(3, size=30_000, p=[0.9, 0.099, 0.001])

@@ -186,6 +186,22 @@ def test_incomparable_scores_are_told_and_comparable_ones_are_not():
     assert alike.warnings == ()
 
 
+def test_comparability_is_the_smaller_of_two_kruskal_wallis_tests_doubled():
+    """Positives by their scores; negatives by the positives that they lie between or tie with."""
+    stats = pytest.importorskip("scipy.stats")
+    rng = np.random.default_rng(11)
+    for shift in (0.0, 0.2, 0.5):
+        y, s, group = tasks(rng, [0.3] * 3, size=60, shift=shift)
+        levels = np.unique(s[y])
+        place = np.searchsorted(levels, s) + np.searchsorted(levels, s, side="right")
+        tests = [
+            stats.kruskal(*(place[(y == label) & (group == g)] for g in np.unique(group))).pvalue
+            for label in (True, False)
+        ]
+        found = aggregate(rank_groups(y, s, group), "aucpr", how="pooled").comparability
+        assert found.p_value == pytest.approx(min(1.0, 2 * min(tests)), rel=1e-9)
+
+
 def test_a_shift_of_the_negatives_alone_is_found():
     rng = np.random.default_rng(9)
     y, s, group = tasks(rng, [0.05] * 4, size=1000)
