@@ -72,6 +72,29 @@ def test_many_blocks_and_threads_give_the_same_as_one(monkeypatch):
         )
 
 
+@pytest.mark.parametrize("equal", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["plain", "large", "integers", "infinite", "tiny and large"])
+def test_blocks_of_every_kind_of_rows_are_ranked_as_if_alone(equal, weighted, kind, monkeypatch):
+    """Scores that fit into a word with the label or do not, in groups of one size or of many."""
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 16)
+    rng = np.random.default_rng(14)
+    groups = np.repeat(np.arange(12), 9 if equal else rng.integers(1, 18, 12))
+    y = rng.random(groups.size) < 0.4
+    s = np.round(rng.normal(size=groups.size) + y, 1)
+    if kind == "large":
+        s *= 1e200
+    elif kind == "integers":
+        s = (10 * s).astype(np.int64)
+    elif kind == "infinite":
+        s[::7], s[3::11] = np.inf, -np.inf
+    elif kind == "tiny and large":
+        s[::5] *= 5e-324 / 0.1
+        s[1::5] *= 1e300
+    w = rng.integers(1, 9, y.size) / 4 if weighted else None
+    assert_same_as_loop(y, s, groups, w)
+
+
 @pytest.mark.parametrize(
     ("groups", "labels"),
     [

@@ -241,7 +241,7 @@ def test_scale_of_the_lost_precision_is_one_for_one_positive_or_none():
     np.testing.assert_array_equal(sensitivity.lost_precision_bound(np.array([0, 1])), [1, 1])
 
 
-@pytest.mark.parametrize("n", [2, 5, 21, 50, 10_000])
+@pytest.mark.parametrize("n", [2, 5, 11, 15, 21, 50, 10_000])
 def test_logarithmic_bound_is_equation_5_45(n):
     negative = math.log(n + 1) / n
     remove = (9 + math.log(n - 1)) / (4 * (n - 1))

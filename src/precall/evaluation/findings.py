@@ -83,7 +83,7 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
 def _weights(evaluation: Evaluation) -> Iterator[Finding]:
     effective, _ = evaluation.ranking.effective_sizes
     positives = evaluation.n_positive_rows
-    share = effective / positives if positives else 1.0
+    share = effective / positives
     if share < 0.999:
         text = (
             f"The weights make {wording.plural(positives, 'positive')} worth about "
