@@ -303,6 +303,19 @@ def test_the_checksum_of_rows_is_the_sum_over_pieces_and_knows_equal_numbers():
     assert checksum(chosen, zeros, None, None) == checksum(chosen, -zeros, None, None)
 
 
+@pytest.mark.parametrize("n_shards", [1, 2, 6])
+def test_a_survey_of_shards_is_that_of_all_rows(n_shards):
+    """Neither pieces nor shards change the sum by which the two passes are compared."""
+    labels, scores, _, tables = shards(n_shards=n_shards)
+    survey = reduce(add, states(TakeCensus(request=REQUEST), tables)).survey
+    assert survey.checksum == checksum(labels, scores, None, None)
+    assert (survey.n_rows, survey.n_used) == (3000, 3000)
+    assert {label: found.count for label, found in survey.labels.items()} == {
+        True: np.count_nonzero(labels),
+        False: np.count_nonzero(~labels),
+    }
+
+
 def test_the_room_is_for_all_threads_together():
     *_, tables = shards(n_shards=2, rows=3000, decimals=12)
 

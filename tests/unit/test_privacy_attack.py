@@ -278,6 +278,14 @@ def test_what_cannot_be_attacked_is_refused():
         attack.guess_label(y[1:], score[1:], quiet)
 
 
+def test_two_trials_are_the_fewest():
+    options = {"sizes": [20], "digits": [2], "rng": 17}
+    (found,) = attack.reidentification_curve(normal_halves, n_trials=2, **options)
+    assert found.n_targets == 2
+    with pytest.raises(InputError, match="n_trials"):
+        attack.reidentification_curve(normal_halves, n_trials=1, **options)
+
+
 def test_the_adversary_computes_the_library_s_metrics():
     generator = np.random.default_rng(9)
     y = np.arange(50) % 2

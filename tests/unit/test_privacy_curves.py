@@ -451,6 +451,38 @@ def test_heights_are_defined_from_end_to_end():
             curve.at(outside)
 
 
+@pytest.mark.parametrize(("scale", "smoothed"), [(0.5, False), (1.0, True), (2.0, True)])
+def test_a_curve_is_smoothed_as_far_as_its_own_noise_explains(scale, smoothed):
+    """Laplace noise has the variance 2 scale^2; four counts that move by 1 need a variance of 2."""
+    curve = made([1, 3], [3, 1], [0.0, 0.5, 1.0], 8, scale=scale)
+    np.testing.assert_allclose(curve.corners[0], [0, 2, 4] if smoothed else [0, 1, 4])
+
+
+@pytest.mark.parametrize(("crowd", "said"), [(75, False), (76, True)])
+def test_edges_that_more_than_three_quarters_of_the_rows_lie_between_are_named(crowd, said):
+    rest = 100_000 - 1000 * crowd
+    curve = made([900 * crowd, 100], [100 * crowd, rest - 100], [0.0, 0.5, 1.0], 100_000)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        curves._warn(curve)
+    assert ["edges do not fit" in str(warning.message) for warning in caught] == [True] * said
+    if said:
+        assert f"about {crowd} % of the rows" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(("epsilon", "said"), [(1.0, False), (0.9, True)])
+def test_too_few_rows_of_a_class_are_named_by_what_epsilon_makes_of_them(epsilon, said):
+    few = math.ceil(curves._USABLE)
+    for counts in (([few, 0], [200, 300]), ([200, 300], [few, 0])):
+        curve = made(*counts, [0.0, 0.5, 1.0], 500 + few, epsilon=epsilon)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            curves._warn(curve)
+        assert ["too few for a curve" in str(warning.message) for warning in caught] == (
+            [True] * said
+        )
+
+
 def test_thresholds_are_linear_between_the_edges():
     curve = made([40, 10], [10, 140], [0.0, 0.5, 1.0], 200)
     np.testing.assert_allclose(curve.threshold, np.linspace(1, 0, 33))

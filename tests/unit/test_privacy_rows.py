@@ -137,6 +137,25 @@ def test_scores_of_every_kind_are_doubles():
         read_scores([])
 
 
+def test_columns_are_read_by_either_protocol():
+    """Objects that are no sequences and speak one of the two ways of handing an array over."""
+    held = np.array([0.5, 1.5])
+
+    class WithArray:
+        def __array__(self, dtype=None, copy=None):
+            return held
+
+    class WithDlpack:
+        def __dlpack__(self, **options):
+            return held.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return held.__dlpack_device__()
+
+    for column in (WithArray(), WithDlpack()):
+        assert read_scores(column).tolist() == [0.5, 1.5]
+
+
 @pytest.mark.parametrize("name", RELEASES)
 def test_a_seeded_release_says_so_wherever_it_goes(name):
     y, score = np.arange(400) % 2, np.linspace(0, 1, 400)
