@@ -218,6 +218,7 @@ def test_under_ten_positives_the_answer_counts_and_says_why(rng, positives):
         text = " ".join(evaluation.to_dict()["answer"])
         assert "–" not in text  # no interval
         assert "fewer than 10 positives" in text
+        assert ("which of the models is better is left open" in text) == (len(models) > 1)
         ranking = evaluation.best.ranking
         row = int(np.searchsorted(ranking.tp, 0.8 * positives - 1e-9))
         selected = ranking.tp[row] + ranking.fp[row]
@@ -233,6 +234,13 @@ def test_positives_that_are_worth_few_are_few(good):
     weights = np.where(y & (np.arange(y.size) > 20), 1e-6, 1.0)
     text = " ".join(evaluate(y, {"a": score}, sample_weight=weights).answer)
     assert "worth fewer than 10 equally weighted" in text
+    ten = np.arange(300) < 10
+    uneven = np.where(np.arange(300) % 2, 1.0, 2.0)
+    text = " ".join(evaluate(ten, {"a": score[:300]}, sample_weight=uneven).answer)
+    assert "With positives worth fewer than 10 equally weighted" in text
+    nine = np.arange(300) < 9
+    text = " ".join(evaluate(nine, {"a": score[:300]}, sample_weight=uneven).answer)
+    assert "With fewer than 10 positives" in text
     same = evaluate(y[:100], {"a": score[:100]}, sample_weight=np.full(100, 0.1))
     assert same.n_positive_rows >= 10
     assert not same.few_positives

@@ -301,6 +301,8 @@ def test_the_checksum_of_rows_is_the_sum_over_pieces_and_knows_equal_numbers():
     assert len({checksum(chosen, each, None, None) for each in alike}) == 1
     zeros = np.zeros(1000)
     assert checksum(chosen, zeros, None, None) == checksum(chosen, -zeros, None, None)
+    tiny = [checksum(chosen[:1], np.array([value]), None, None) for value in (1e-300, 2e-300, 0.0)]
+    assert len(set(tiny)) == 3
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 6])

@@ -4,6 +4,7 @@ import json
 import math
 from fractions import Fraction
 from itertools import count, pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ from precall.points.certificates import (
     smallest_rank,
     uniform_share,
 )
-from precall.points.operating import operating_point
+from precall.points.operating import _not_certified, operating_point
 from tests import naive_points
 
 pytestmark = [
@@ -307,6 +308,23 @@ class TestNothingCertified:
         point = operating_point(pr.rank(rng.random(500) < 0.1, rng.random(500)), min_precision=0.9)
         assert point.positives_needed is None
         assert "would not help" in point.message
+
+    @pytest.mark.parametrize("n_pos", [10, 7.5])
+    def test_the_fewest_positives_that_are_enough_are_found(self, n_pos):
+        """Up to a million times as many: beyond, it is said that more would not help."""
+        counts = SimpleNamespace(n_pos=n_pos)
+        for enough in (n_pos + 1, 3.05 * n_pos, 2 * n_pos, 999.5 * n_pos, 2.0**19 * n_pos):
+            found = _not_certified(counts, lambda scale, enough=enough: scale * n_pos >= enough)
+            assert found.row is None
+            assert found.positives_needed == math.ceil(enough)
+        beyond = 2.0**20 * n_pos + 1
+        if n_pos == 10:
+            found = _not_certified(counts, lambda scale: scale * n_pos >= beyond - 1)
+            assert found.positives_needed == beyond - 1
+        found = _not_certified(counts, lambda scale: scale * n_pos >= beyond)
+        assert found.positives_needed is None
+        assert "more of it would not help" in found.reason
+        assert "already fail" in _not_certified(counts, lambda scale: True).reason
 
     def test_a_bad_start_blocks_what_comes_after_it(self):
         y = [0] * 30 + [1] * 200 + [0] * 100
