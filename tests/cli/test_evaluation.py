@@ -352,7 +352,7 @@ def test_groups_with_few_positives_are_counted_and_those_without_any_are_not(few
     assert ("with one class only" in told(evaluation)) == (few == 0)
 
 
-@pytest.mark.parametrize(("n_pos", "said"), [(200, False), (201, True)])
+@pytest.mark.parametrize(("n_pos", "said"), [(200, False), (201, True), (1, True), (0, False)])
 def test_prevalences_that_differ_more_than_twofold_are_mentioned(n_pos, said):
     parts = [spread(100, 400), spread(n_pos, 500 - n_pos)]
     y, score = (np.concatenate(columns) for columns in zip(*parts, strict=True))
@@ -455,3 +455,12 @@ def test_without_a_comparison_the_area_of_one_model_has_its_interval(good):
         f"Its AUCPR is {wording.number(both.best.measures['aucpr'].estimate)}, where"
         in (both.answer[1])
     )
+
+
+def test_models_that_are_equal_are_told_apart_by_their_names():
+    y, score = spread(200, 800, 3.0)
+    for names in ("ab", "ba"):
+        evaluation = evaluate(y, dict.fromkeys(names, score))
+        (other,) = {"a", "b"} - {evaluation.best.title}
+        assert evaluation.answer[0].startswith(f"{evaluation.best.title} finds")
+        assert f"not shown to be better than {other}: +0.00" in evaluation.answer[1]

@@ -500,6 +500,7 @@ def test_the_ranking_of_a_path_keeps_every_row():
     assert (ranking.positives[0], ranking.above[0]) == (pytest.approx(1), pytest.approx(1 / 6))
     assert ranking.below == pytest.approx(390)
     assert made([30, 20, 0], [5, 55, 390], np.arange(4.0), 500).at(1.0) == pytest.approx(50 / 110)
+    assert len(_ranking(tp[:3], fp[:3])) == 50
     assert len(_ranking(1e4 * tp, fp)) == 4096
     assert len(_ranking(0.01 * tp, fp)) == 1
 

@@ -79,6 +79,8 @@ def test_every_mechanism_releases_charges_and_tells_what_it_may(name, mechanism)
     assert ours.spent == (0.5, spent)
     assert released.to_dict()["metric"] == name
     assert float(released) == released.value
+    shown = f" ± {released.scale:.2g}, " if mechanism == "rescaled" else f"={released.value:.4g}, "
+    assert f"{shown}epsilon=0.5," in repr(released)
     if mechanism == "rescaled":
         assert released.scale > 0
         assert released.value in released.interval(confidence_level=0.5)

@@ -129,8 +129,7 @@ def interval(
 
 
 def _range(low: str, high: str) -> str:
-    signs = f"+{_MINUS}"
-    return f"{low} to {high}" if low[0] in signs or high[0] in signs else f"{low}{_DASH}{high}"
+    return f"{low} to {high}" if low[0] in f"+{_MINUS}" else f"{low}{_DASH}{high}"
 
 
 def percent(value: float, decimals: int | None = None) -> str:
