@@ -203,6 +203,15 @@ def test_the_same_rows_cannot_be_named_from_the_end():
             rows.part("from the end", rows=np.arange(-10, 0))
 
 
+def test_positions_are_whole_numbers_within_reason():
+    with Budget(epsilon=1.0).parallel() as rows:
+        rows.part("a", rows=[0, 2**62 - 1])
+        rows.part("none", rows=np.zeros(0, dtype=int))
+        for bad in ([2**62], [-1], [0.5], np.array([2**63], dtype=np.uint64)):
+            with pytest.raises(InputError, match="rows must hold"):
+                rows.part("b", rows=bad)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot fork")
 def test_a_forked_copy_spends_nothing(tmp_path):
     """Every child used to have the whole budget."""

@@ -303,6 +303,14 @@ def test_the_tree_halves_intervals_with_more_rows_than_wanted():
         np.testing.assert_array_equal(cuts, expected)
 
 
+@pytest.mark.parametrize(("wanted", "expected"), [(72, [0, 0.25, 0.5, 1]), (73, [0, 0.5, 1])])
+def test_each_level_of_the_tree_takes_the_smallest_whole_decay_that_is_enough(wanted, expected):
+    """Noise of scale 10 asks for 10 ln 2, so 7: of 80 rows at the first level 73 count."""
+    ordered = np.repeat([0.1, 0.3, 0.9], [40, 40, 40])
+    cuts = _tree(ordered, 0.0, 1.0, wanted=wanted, epsilon=0.4, noise=Quiet())
+    np.testing.assert_array_equal(cuts, expected)
+
+
 def test_private_edges_of_few_rows_are_edges_all_the_same():
     for seed in range(20):
         edges = privacy.private_edges(
