@@ -464,3 +464,32 @@ def test_models_that_are_equal_are_told_apart_by_their_names():
         (other,) = {"a", "b"} - {evaluation.best.title}
         assert evaluation.answer[0].startswith(f"{evaluation.best.title} finds")
         assert f"not shown to be better than {other}: +0.00" in evaluation.answer[1]
+
+
+def test_estimators_that_disagree_are_named_with_their_values():
+    """Of all but the model of the scores, the lowest and the highest."""
+    y, score = spread(40, 400, 1.0)
+    rough = np.round(score)
+    text = told(evaluate(y, {"a": rough}), "note")
+    ranking = pr.rank(y, rough)
+    values = {name: pr.aucpr(ranking, name) for name in pr.ESTIMATORS if name != "binormal"}
+    low, high = min(values, key=values.get), max(values, key=values.get)
+    decimals = wording.decimals_for(values[high] - values[low])
+    shown = [
+        f"{wording.number(values[name], decimals)} ({name.replace('_', ' ')})"
+        for name in (low, high)
+    ]
+    assert f"Estimators of the area disagree on the model: from {shown[0]} to {shown[1]}." in text
+    many, fine = spread(2000, 20_000, 1.0)
+    assert "disagree" not in told(evaluate(many, {"a": fine}))
+
+
+@pytest.mark.parametrize(("shift", "said"), [(0.1, True), (1.0, False)])
+def test_a_bias_of_more_than_a_tenth_is_mentioned(shift, said):
+    """With a positive on top of hardly more than random order, one row makes most of the area."""
+    y, score = spread(20, 2000, shift)
+    evaluation = evaluate(y, {"a": score})
+    unbiased = evaluation.models[0].estimators["leave_one_out"]
+    estimate = evaluation.models[0].measures["aucpr"].estimate
+    assert (estimate - unbiased > 0.1 * estimate) == said
+    assert ("Average precision is probably too high for the model" in told(evaluation)) == said

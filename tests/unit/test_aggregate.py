@@ -559,6 +559,12 @@ def test_rankings_in_a_list_are_no_values():
         compare_groups(listed, listed)
 
 
+@pytest.mark.parametrize("number", [0.5, np.array(0.5), None])
+def test_single_numbers_are_no_values_of_groups(number):
+    with pytest.raises(InputError, match="first"):
+        compare_groups(number, [0.1, 0.2])
+
+
 def test_groups_without_a_value_are_left_out_of_both():
     result = compare_groups([0.5, np.nan, 0.7], [0.4, 0.2, 0.5])
     assert (result.n, result.wins) == (2, 2)
