@@ -89,22 +89,22 @@ def test_six_digits_of_a_small_data_set_give_every_label_away():
     assert found.to_dict()["success"] == found.success
 
 
-@pytest.mark.parametrize("digits", [2, 3, None])
+@pytest.mark.parametrize("digits", [2, None])
 def test_without_a_toss_each_row_is_attacked_as_it_is(digits):
     """One by one, by the naive adversary, who is told the area of all rows."""
-    y, score = normal_halves(24, np.random.default_rng(16))
+    y, score = normal_halves(14, np.random.default_rng(16))
     released = float(exact_auroc(y, score))
     released = released if digits is None else round(released, digits)
     right = []
-    for row in range(24):
+    for row in range(14):
         known, places = np.delete(y, row).tolist(), np.delete(score, row).tolist()
         guess = naive_guess(known, places, released, digits)
         right.append(guess if y[row] else 1 - guess)
     found = attack.exposure(y, score, digits=digits, toss=False, rng=0)
     assert found.success == pytest.approx(np.mean(right))
     # One success and one failure more, so that the error is never 0.
-    share = (sum(right) + 1) / 26
-    assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 24))
+    share = (sum(right) + 1) / 16
+    assert found.standard_error == pytest.approx(math.sqrt(share * (1 - share) / 14))
     assert attack.exposure(y, score, digits=digits, toss=False, n_targets=5, rng=0).n_targets == 5
 
 
