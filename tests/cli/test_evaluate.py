@@ -335,7 +335,7 @@ def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkey
 
 def test_large_text_whose_types_change_on_the_way(run, tmp_path, monkeypatch):
     """Whole numbers at first, others later: the scores are read again, as doubles."""
-    monkeypatch.setattr("precall.engines._spool._BLOCK", 20_000)
+    monkeypatch.setattr("precall.readers._spool._BLOCK", 20_000)
     table = large_rows()
     scores = np.append(np.arange(2000), table["s"].to_numpy()[2000:]).astype(object)
     lines = [f"{y},{s}" for y, s in zip(table["y"].to_pylist(), scores, strict=True)]

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from precall.engines.cells import read_cells
-from precall.engines.files import Roles
+from precall.readers.cells import read_cells
+from precall.readers.columns import Roles
 
 from .conftest import write_csv
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .._version import __version__
-from ..engines.files import Roles, find_problems
+from ..readers.columns import Roles, find_problems
 from .examples import Command
 from .options import cluster_option, column_options, file_argument, group_option, json_option
 from .terminal import console, one_line, sentences, write_json

@@ -6,11 +6,11 @@ import click
 
 from .._text import visible
 from .._version import __version__
-from ..engines.files import Roles
 from ..evaluation import wording
 from ..evaluation.measures import MEASURES
 from ..exceptions import InputError
 from ..inference.compare import COMPARED_METRICS, COMPARISONS, Comparison, compare
+from ..readers.columns import Roles
 from .examples import Command
 from .options import (
     cluster_option,

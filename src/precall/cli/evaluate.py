@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from .._version import __version__
-from ..engines.files import Roles
 from ..evaluation import Evaluation, wording
 from ..evaluation.measures import MEASURES
+from ..readers.columns import Roles
 from .examples import Command
 from .options import (
     FileRequest,

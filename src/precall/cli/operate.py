@@ -6,9 +6,9 @@ import click
 
 from .._text import visible
 from .._version import __version__
-from ..engines.files import Roles
 from ..evaluation import Settings, wording
 from ..points.operating import OperatingPoint, operating_point
+from ..readers.columns import Roles
 from .examples import Command
 from .options import (
     FileRequest,

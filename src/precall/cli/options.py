@@ -11,12 +11,12 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from .._output import why_not_writable
-from ..engines.files import Columns, Roles, read_columns
-from ..engines.large import LARGE, in_pieces, is_large, positive_label
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
+from ..readers.columns import Columns, Roles, read_columns
+from ..readers.large import LARGE, in_pieces, is_large, positive_label
 from .terminal import progress_bar, shown, spinner
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -10,10 +10,10 @@ from .. import curves
 from .._optional import require
 from .._output import whole_file
 from .._text import visible
-from ..engines.files import Roles
 from ..evaluation import wording
 from ..inference.bands import pr_band
 from ..ranking import Ranking
+from ..readers.columns import Roles
 from .examples import Command
 from .options import (
     FileRequest,

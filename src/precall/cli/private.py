@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from .._optional import require
 from .._version import __version__
-from ..engines._tables import file_format, paths
-from ..engines.cells import read_cells
-from ..engines.files import Roles
 from ..evaluation import wording
 from ..exceptions import InputError
+from ..readers._tables import file_format, paths
+from ..readers.cells import read_cells
+from ..readers.columns import Roles
 from .examples import Command
 from .options import file_argument, json_option
 from .terminal import console, grid, sentences, spinner, write_json

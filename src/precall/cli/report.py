@@ -8,10 +8,10 @@ import click
 
 from .._text import visible
 from ..display.report import Origin, write_report
-from ..engines.files import Roles
-from ..engines.large import LARGE
 from ..example import example_path, load_example
 from ..exceptions import InputError
+from ..readers.columns import Roles
+from ..readers.large import LARGE
 from .examples import Command
 from .options import (
     FileRequest,

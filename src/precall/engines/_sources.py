@@ -18,21 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError
+from ..readers.formats import COMPRESSIONS, FORMATS
 from ._columns import Request, gathered, select
 
-FORMATS = {
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
-COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
 _BUFFER = 1 << 20
 _STREAM_MARK = b"\xff\xff\xff\xff"  # how an Arrow stream begins
 

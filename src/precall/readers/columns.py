@@ -137,7 +137,7 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
     Examples
     --------
     >>> from precall import example_path
-    >>> from precall.engines.files import Roles, read_columns
+    >>> from precall.readers.columns import Roles, read_columns
     >>> columns = read_columns(example_path(), Roles(label="fraud", scores=("scorecard",)))
     >>> columns.n_rows, int(columns.positive.sum())
     (4000, 78)
@@ -195,7 +195,7 @@ def find_problems(source: str | Path, roles: Roles) -> list[str]:
     Examples
     --------
     >>> from precall import example_path
-    >>> from precall.engines.files import Roles, find_problems
+    >>> from precall.readers.columns import Roles, find_problems
     >>> find_problems(example_path(), Roles(label="fraud", scores=("scorecard",)))
     []
     >>> find_problems(example_path(), Roles(label="fraud", scores=("channel",)))

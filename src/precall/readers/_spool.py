@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError
-from ._sources import COMPRESSIONS
 from ._tables import Wanted, check_columns, csv_delimiter, paths, unreadable
+from .formats import COMPRESSIONS
 
 # Bytes of text parsed at a time. Types are guessed from the first of them.
 _BLOCK = 2**24

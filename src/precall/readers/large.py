@@ -11,7 +11,7 @@ from .._optional import require
 from ..exceptions import InputError
 from ._spool import as_parquet, text_rows
 from ._tables import check_columns, file_format, is_stream, paths, told, unreadable
-from .files import Roles, numeric_label
+from .columns import Roles, numeric_label
 
 #: A file whose evaluation needs more than this many bytes is ranked piece by piece.
 LARGE = 2**32

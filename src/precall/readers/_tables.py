@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from .._optional import require
 from ..exceptions import InputError
-from ._sources import COMPRESSIONS, FORMATS
+from .formats import COMPRESSIONS, FORMATS
 
 
 class Wanted(Protocol):

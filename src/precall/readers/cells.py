@@ -17,7 +17,7 @@ from .. import _validation
 from .._arrow import is_number
 from ..exceptions import InputError
 from ._tables import read_tables, told
-from .files import Roles, column_of, reject_nulls
+from .columns import Roles, column_of, reject_nulls
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -50,8 +50,8 @@ def read_cells(source: str | Path, roles: Roles) -> tuple[Mask, FloatArray]:
     Examples
     --------
     >>> from precall import example_path
-    >>> from precall.engines.cells import read_cells
-    >>> from precall.engines.files import Roles
+    >>> from precall.readers.cells import read_cells
+    >>> from precall.readers.columns import Roles
     >>> positive, scores = read_cells(example_path(), Roles(label="fraud", scores=("scorecard",)))
     >>> int(positive.sum()), scores.dtype
     (78, dtype('float64'))
