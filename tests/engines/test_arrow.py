@@ -350,8 +350,10 @@ def test_positives_beyond_the_memory_are_refused_with_the_way_out():
     assert arrow.rank(table, **NAMES, memory=1_000_000, max_rows=100).n_pos == 20_000
 
 
-@pytest.mark.parametrize("n_positives", [60_000, 300_000])
-@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"group": "g"}], ids=str)
+@pytest.mark.parametrize("n_positives", [60_000, 300_000, 590_000])
+@pytest.mark.parametrize(
+    "options", [{}, {"weight": "w"}, {"group": "g"}, {"max_rows": 20_000}], ids=str
+)
 def test_memory_is_a_bound_for_all_threads_together(n_positives, options):
     rng = np.random.default_rng(5)
     labels = np.arange(600_000) < n_positives

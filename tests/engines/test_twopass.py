@@ -326,7 +326,7 @@ def test_the_room_is_for_all_threads_together():
 
     n_positives = sum(int(np.count_nonzero(table["y"])) for table in tables)
     with pytest.raises(pr.exceptions.InputError, match=rf"{n_positives} distinct .* memory="):
-        rank_in_two_passes(run, REQUEST, None, room=Room(n_positives - 1, 10 * n_positives))
+        rank_in_two_passes(run, REQUEST, None, room=Room(n_positives - 1, 10 * n_positives, 1))
     with pytest.raises(pr.exceptions.InputError, match="distinct scores, too many for memory="):
-        rank_in_two_passes(run, REQUEST, None, room=Room(10 * n_positives, n_positives - 1))
-    assert rank_in_two_passes(run, REQUEST, None, room=Room(n_positives, n_positives))
+        rank_in_two_passes(run, REQUEST, None, room=Room(10 * n_positives, n_positives - 1, 1))
+    assert rank_in_two_passes(run, REQUEST, None, room=Room(n_positives, n_positives, 1))

@@ -46,7 +46,9 @@ class PositiveScores:
             return
         self.waiting.append((scores, groups))
         self.n_waiting += scores.size
-        if self.n_waiting > max(_WAITING, self.size):
+        # Where scores are thinned there is a bound, and what waits counts towards it.
+        most = self.size if self.limit is None else self.size // 2
+        if self.n_waiting > max(_WAITING, most):
             self.settle()
 
     @property
@@ -158,11 +160,11 @@ class Room:
 
     `most` of them fit into the second pass, where each has its counts in every thread; `held` is
     how many the threads of the first pass may hold together, those that several hold counted
-    several times.
+    several times; `thinned` is how many a thread may keep where it thins them.
     """
 
-    def __init__(self, most: int, held: int) -> None:
-        self._most, self._held = most, held
+    def __init__(self, most: int, held: int, thinned: int) -> None:
+        self._most, self._held, self.thinned = most, held, thinned
         self._sizes: dict[int, int] = {}
         self._lock = threading.Lock()
 

@@ -132,6 +132,8 @@ def rank_in_two_passes(
     if max_rows is not None:
         max_rows = as_count(max_rows, "max_rows", minimum=1)
         limit = THRESHOLDS_PER_ROW * max_rows
+        if room is not None:  # fewer to choose from, but never fewer than rows
+            limit = max(min(limit, room.thinned), max_rows)
     census: Census = run(TakeCensus(request=request, limit=limit, room=room))
     census.survey.judge()
     if room is not None:

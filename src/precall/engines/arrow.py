@@ -27,6 +27,9 @@ _SHARE_OF_ROWS = 4
 _BYTES_PER_ROW, _BYTES_PER_COLUMN = 110, 50
 # Bytes per score that a thread of the first pass holds, with those that wait and while sorting.
 _BYTES_PER_SCORE = 64
+# Bytes per score that a thread keeps after thinning: up to twice as many are held before, others
+# wait, and both are sorted together with their numbers.
+_BYTES_PER_THINNED = 300
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
 # Threads, whatever the number of cores: what each of them adds up is part of the result's last
 # bits. A lane may have this many shards waiting for it.
@@ -129,21 +132,25 @@ def rank(
                     raise
 
             with ThreadPoolExecutor(_LANES) as pool:
-                futures = [pool.submit(work, lane) for lane in range(_LANES)]
+                futures = deque(pool.submit(work, lane) for lane in range(_LANES))
+                states = []
                 try:
-                    states = [future.result() for future in futures]
-                    futures.clear()
+                    # Without a name for a future: an error would keep it, and all it has read.
+                    while futures:
+                        states.append(futures.popleft().result())
                 finally:
                     shards.stop()  # after an error or an interrupt, the others need not go on
+                    futures.clear()
             meter.end_pass()
             total = task.start()
             while states:  # each is given up as soon as it is added
                 total = total + states.pop()
             return total
 
-        ranking = rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
-    pa.default_memory_pool().release_unused()  # Arrow keeps what it read in; the caller may need it
-    return ranking
+        try:
+            return rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
+        finally:  # Arrow keeps what it read in, and the caller may need it
+            pa.default_memory_pool().release_unused()
 
 
 def _rows_at_a_time(request: Request, memory: int) -> int:
@@ -163,8 +170,14 @@ def _room(request: Request, memory: int) -> Room:
     adding = 32 + 33 * kinds * (_LANES + 1)
     table = 60 + 90 * kinds
     grouped = 0 if request.group is None else 40
+    # With groups, their numbers are held and sorted together with the scores.
+    score = _BYTES_PER_SCORE * (1 if request.group is None else 2)
     beside_rows = memory - memory // _SHARE_OF_ROWS
-    return Room(beside_rows // (max(adding, table) + grouped), beside_rows // _BYTES_PER_SCORE)
+    return Room(
+        beside_rows // (max(adding, table) + grouped),
+        beside_rows // score,
+        beside_rows // (_BYTES_PER_THINNED * _LANES),
+    )
 
 
 def _one_pass(
