@@ -3,10 +3,13 @@
 import gzip
 import io
 import json
+import os
 import re
 import sys
+import threading
 import warnings
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -156,10 +159,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     request += ("--group", "g")
     in_memory = run(*request).json()
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("read into memory")
-
-    monkeypatch.setattr("precall.cli.options.read_columns", refuse)
+    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
     by_pieces = run(*request, "--memory", 4)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()
@@ -291,38 +291,99 @@ def write_text(table, path, delimiter=","):
         pa_csv.write_csv(table, stream, options)
 
 
+def write_json_lines(table, path):
+    lines = "".join(json.dumps(row) + "\n" for row in table.to_pylist())
+    with pa.output_stream(path, compression="detect") as stream:
+        stream.write(lines.encode())
+
+
+def write_stream(table, path):
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_stream(file, table.schema) as stream:
+        stream.write_table(table)
+
+
 LARGE_FILES = {
     "large.csv": write_text,
     "large.csv.gz": write_text,
     "large.tsv": lambda table, path: write_text(table, path, "\t"),
     "semicolons.csv": lambda table, path: write_text(table, path, ";"),
     "large.feather": feather.write_feather,
+    "large.jsonl": write_json_lines,
+    "large.jsonl.gz": write_json_lines,
+    "array.json": lambda table, path: path.write_text(json.dumps(table.to_pylist(), indent=1)),
 }
+LARGE_PIPES = {
+    **LARGE_FILES,
+    "stream.arrow": write_stream,
+    "large.parquet": parquet.write_table,
+}
+
+
+def asked(file):
+    return ("evaluate", file, "--label", "y", "--score", "s", "--group", "g", "--json")
+
+
+def refuse(*_: object) -> None:
+    raise AssertionError("read into memory")
+
+
+@pytest.mark.parametrize("kind", ["standard input", "named pipe"])
+@pytest.mark.parametrize("name", LARGE_PIPES)
+def test_a_large_pipe_is_read_in_pieces_too(run, tmp_path, monkeypatch, name, kind):
+    LARGE_PIPES[name](large_rows(), tmp_path / name)
+    whole = run(*asked(tmp_path / name)).json()
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
+    data = (tmp_path / name).read_bytes()
+    if kind == "standard input":
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+        found = run(*asked("-"), "--memory", 3)
+    else:
+        pipe = tmp_path / "pipe"
+        os.mkfifo(pipe)
+        writer = threading.Thread(target=pipe.write_bytes, args=(data,))
+        writer.start()
+        found = run(*asked(pipe), "--memory", 3)
+        writer.join()
+    assert found.status == 0, found.err
+    assert counted(found.json()) == counted(whole)
+    assert list(folder.iterdir()) == []
+
+
+def counted(evaluation):
+    """What was counted, to the last bit; a page in pieces leaves out what needs all rows."""
+    [model] = evaluation["models"]
+    groups = [(group["name"], group["n_pos"], group["n_neg"]) for group in evaluation["groups"]]
+    return model["thresholds"], model["measures"], groups
+
+
+def test_json_whose_numbers_are_whole_at_first(run, tmp_path, monkeypatch):
+    """The first block holds whole numbers; the next ones do not: all are read as doubles."""
+    monkeypatch.setattr("precall.readers.large._MOST_BLOCK", 20_000)
+    table = large_rows()
+    scores = [*range(2000), *table["s"].to_pylist()[2000:]]
+    rows = [{"y": y, "s": s} for y, s in zip(table["y"].to_pylist(), scores, strict=True)]
+    path = tmp_path / "late.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)))
+    request = ("evaluate", path, "--label", "y", "--score", "s", "--json")
+    measures = [
+        run(*request, "--memory", memory).json()["models"][0]["measures"] for memory in (3, 4096)
+    ]
+    assert measures[0] == measures[1]
 
 
 @pytest.mark.parametrize("name", LARGE_FILES)
 def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkeypatch, name):
     LARGE_FILES[name](large_rows(), tmp_path / name)
-    request = (
-        "evaluate",
-        tmp_path / name,
-        "--label",
-        "y",
-        "--score",
-        "s",
-        "--group",
-        "g",
-        "--json",
-    )
+    request = asked(tmp_path / name)
     in_memory = run(*request).json()
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
 
-    def refuse(*_: object) -> None:
-        raise AssertionError("read into memory")
-
-    monkeypatch.setattr("precall.cli.options.read_columns", refuse)
+    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
     by_pieces = run(*request, "--memory", 3)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()
@@ -335,7 +396,7 @@ def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkey
 
 def test_large_text_whose_types_change_on_the_way(run, tmp_path, monkeypatch):
     """Whole numbers at first, others later: the scores are read again, as doubles."""
-    monkeypatch.setattr("precall.readers._spool._BLOCK", 20_000)
+    monkeypatch.setattr("precall.readers.large._MOST_BLOCK", 20_000)
     table = large_rows()
     scores = np.append(np.arange(2000), table["s"].to_numpy()[2000:]).astype(object)
     lines = [f"{y},{s}" for y, s in zip(table["y"].to_pylist(), scores, strict=True)]

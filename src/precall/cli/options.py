@@ -15,8 +15,9 @@ from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
-from ..readers.columns import Columns, Roles, read_columns
-from ..readers.large import LARGE, in_pieces, is_large, positive_label
+from ..readers.columns import Columns, Roles, columns_of, read_columns
+from ..readers.large import LARGE, in_pieces, is_large, may_be_held, positive_label
+from ..readers.sources import File, opened
 from .terminal import progress_bar, shown, spinner
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -119,10 +120,13 @@ def read(file: str, roles: Roles) -> Columns:
 def ranked(request: FileRequest) -> dict[str, Ranking]:
     """Rank every score of a file: in memory, or piece by piece if it is large."""
     roles = request.roles
-    if is_large(request.file, roles, memory=request.memory):
-        with _in_pieces(request) as pieces:
-            return _ranked_by_pieces(pieces)
-    columns = read(request.file, roles)
+    with _opened(request) as files:
+        if is_large(files, roles, memory=request.memory):
+            with _in_pieces(files, request) as paths:
+                return _ranked_by_pieces(paths, request)
+        with spinner() as say:
+            say("reading")
+            columns = columns_of(files, roles, request.file)
     return {
         name: rank(columns.positive, scores, sample_weight=columns.weight)
         for name, scores in columns.scores.items()
@@ -137,19 +141,13 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         "recall": request.recall,
         "seed": request.seed,
     }
-    if is_large(request.file, roles, memory=request.memory):
-        if roles.cluster is not None:
-            raise InputError(
-                "--cluster needs all rows in memory, and this file is larger than --memory: raise "
-                "--memory or leave --cluster out."
-            )
-        with quietly(), _in_pieces(request) as pieces:
-            rankings = _ranked_by_pieces(pieces, most=_most_cells(request))
-            groups = None if roles.group is None else _ranked_by_pieces(pieces, roles.group)
-        return evaluate_rankings(rankings, groups=groups, **settings)
+    with _opened(request) as files:
+        if is_large(files, roles, memory=request.memory):
+            return _evaluated_by_pieces(files, request, settings)
+        with spinner() as say:
+            say("reading")
+            columns = columns_of(files, roles, request.file)
     with spinner() as say:
-        say("reading")
-        columns = read_columns(request.file, roles)
         return evaluate(
             columns.positive,
             columns.scores,
@@ -163,14 +161,41 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         )
 
 
+def _evaluated_by_pieces(
+    files: list[File], request: FileRequest, settings: dict[str, Any]
+) -> Evaluation:
+    roles = request.roles
+    if roles.cluster is not None:
+        raise InputError(
+            "--cluster needs all rows in memory, and this file is larger than --memory: raise "
+            "--memory or leave --cluster out."
+        )
+    with quietly(), _in_pieces(files, request) as paths:
+        rankings = _ranked_by_pieces(paths, request, most=_most_cells(request))
+        groups = None if roles.group is None else _ranked_by_pieces(paths, request, roles.group)
+    return evaluate_rankings(rankings, groups=groups, **settings)
+
+
 @contextmanager
-def _in_pieces(request: FileRequest) -> Iterator[FileRequest]:
-    """Yield the request on data that the engines can read twice."""
+def _opened(request: FileRequest) -> Iterator[list[File]]:
+    """Yield the files; what comes through a pipe and is large waits in a temporary file."""
     with ExitStack() as stack:
         with spinner() as say:
             say("reading")
-            file = stack.enter_context(in_pieces(request.file, request.roles))
-        yield request._replace(file=file)
+            hold = may_be_held(request.memory)
+            files = stack.enter_context(opened(request.file, hold=hold))
+        yield files
+
+
+@contextmanager
+def _in_pieces(files: list[File], request: FileRequest) -> Iterator[list[str]]:
+    """Yield files that the engines can read twice."""
+    with ExitStack() as stack:
+        with spinner() as say:
+            say("reading")
+            copies = in_pieces(files, request.roles, request.file, request.memory)
+            paths = stack.enter_context(copies)
+        yield paths
 
 
 def _most_cells(request: FileRequest) -> int:
@@ -180,21 +205,21 @@ def _most_cells(request: FileRequest) -> int:
 
 
 def _ranked_by_pieces(
-    request: FileRequest, group: str | None = None, *, most: int | None = None
+    paths: list[str], request: FileRequest, group: str | None = None, *, most: int | None = None
 ) -> dict[str, Any]:
     """Rank every score; with `most`, more distinct scores of positives are merged into cells."""
     from ..engines import arrow
     from ..engines._twopass import THRESHOLDS_PER_ROW
 
     roles = request.roles
-    pos_label = positive_label(request.file, roles)
+    pos_label = positive_label(paths, roles, request.file)
     by_group = "" if group is None else " by group"
     rankings = {}
     for name in roles.scores:
         with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
             ranked_with = partial(
                 arrow.rank,
-                request.file,
+                paths,
                 label=roles.label,
                 score=name,
                 weight=roles.weight,
@@ -211,6 +236,10 @@ def _ranked_by_pieces(
                         f"the positives have too many distinct values of score column {name!r} "
                         f"for --memory {request.memory // 2**20}: raise --memory."
                     ) from None
+                found = None
+            if (
+                found is None and most is not None
+            ):  # not inside "except", which would keep what was read so far
                 # On the way to its rows the engine keeps several times as many thresholds.
                 found = ranked_with(max_rows=max(most // THRESHOLDS_PER_ROW, 1))
             rankings[name] = found if most is None else found.coarsen(most)

@@ -14,9 +14,10 @@ from .._optional import require
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
-from ..readers._tables import file_format, paths
 from ..readers.cells import read_cells
 from ..readers.columns import Roles
+from ..readers.formats import format_by_name
+from ..readers.sources import paths
 from .examples import Command
 from .options import file_argument, json_option
 from .terminal import console, grid, sentences, spinner, write_json
@@ -190,7 +191,7 @@ def _read(file: str, roles: Roles) -> Rows:
     require("pyarrow", "reading files", "arrow")
     if file != "-":  # what is wrong with the name of a file is no secret
         for path in paths(file):
-            file_format(path)
+            format_by_name(path)
     rows = None
     try:
         with spinner() as say:

@@ -7,6 +7,7 @@ of the others, and no noise that was made for one row covers that.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,10 @@ import numpy.typing as npt
 from .. import _validation
 from .._arrow import is_number
 from ..exceptions import InputError
-from ._tables import read_tables, told
 from .columns import Roles, column_of, reject_nulls
+from .messages import shown
+from .sources import opened
+from .tables import read_tables
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -56,7 +59,8 @@ def read_cells(source: str | Path, roles: Roles) -> tuple[Mask, FloatArray]:
     >>> int(positive.sum()), scores.dtype
     (78, dtype('float64'))
     """
-    tables = read_tables(str(source), roles, guess=False)
+    with opened(source) as files:
+        tables = read_tables(files, replace(roles.wanted, guess=False), source)
     positive = [_positive_cells(column_of(table, roles.label), roles) for table in tables]
     scores = [_double_cells(column_of(table, roles.scores[0]), roles.scores[0]) for table in tables]
     return np.concatenate(positive), np.concatenate(scores)
@@ -68,11 +72,11 @@ def _positive_cells(column: Any, roles: Roles) -> Mask:
     words = [_number_or_word(value) for value in encoded.dictionary.to_pylist()]
     wanted = 1.0 if roles.pos_label is None else _number_or_word(roles.pos_label)
     if any(word != word for word in words):
-        raise InputError(f"label column {told(roles.label)} has missing labels.")
+        raise InputError(f"label column {shown(roles.label)} has missing labels.")
     if roles.pos_label is None and not all(word in (1.0, 0.0, -1.0) for word in words):
         raise InputError(
-            f"label column {told(roles.label)} has labels other than 1, 0, -1, true and false: say "
-            "which one is positive with --pos-label."
+            f"label column {shown(roles.label)} has labels other than 1, 0, -1, true and false: "
+            "say which one is positive with --pos-label."
         )
     is_positive = np.array([word == wanted for word in words], dtype=np.bool_)
     return np.asarray(is_positive[encoded.indices.to_numpy(zero_copy_only=False)])
@@ -92,11 +96,11 @@ def _double_cells(column: Any, name: str) -> FloatArray:
     import pyarrow as pa
 
     if not is_number(column):
-        raise InputError(f"score column {told(name)} does not hold numbers.")
+        raise InputError(f"score column {shown(name)} does not hold numbers.")
     reject_nulls(column, name)
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.uint8())
     # Not safe: whole numbers above 2^53 are rounded to the next double.
     scores = np.asarray(column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
-    _validation.reject_missing(scores, f"column {told(name)}")
+    _validation.reject_missing(scores, f"column {shown(name)}")
     return scores

@@ -2,12 +2,12 @@
 
 What comes out is checked, so that a message can name the file and the column: the rest of the
 library only ever sees arrays. What is too large for memory is not read here but ranked by
-:func:`precall.engines.arrow.rank`; the module ``large`` tells which.
+:func:`precall.engines.arrow.rank`; the module ``large`` says which.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -20,11 +20,10 @@ from .. import _validation
 from .._arrow import is_nested, is_number, plain
 from .._words import plural
 from ..exceptions import InputError
-from ._tables import (
-    read_table,
-    source_name,
-    told,
-)
+from .messages import refuse_nested, shown, source_name
+from .sources import File, opened
+from .tables import read_table
+from .wanted import Wanted
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -70,12 +69,12 @@ class Roles:
             raise InputError("at least one score column is needed: name it with --score.")
         twice = [name for name in self.scores if self.scores.count(name) > 1]
         if twice:
-            raise InputError(f"score column {told(twice[0])} is named twice: name it once.")
+            raise InputError(f"score column {shown(twice[0])} is named twice: name it once.")
         for role in ("weight", "group", "cluster"):
             if getattr(self, role) == self.label:
-                raise InputError(f"column {told(self.label)} cannot be both label and {role}.")
+                raise InputError(f"column {shown(self.label)} cannot be both label and {role}.")
         if self.label in self.scores:
-            raise InputError(f"column {told(self.label)} cannot be both label and score.")
+            raise InputError(f"column {shown(self.label)} cannot be both label and score.")
 
     @property
     def columns(self) -> list[str]:
@@ -84,9 +83,15 @@ class Roles:
         return list(dict.fromkeys([self.label, *self.scores, *others]))
 
     @property
-    def numbers(self) -> set[str]:
-        """Columns that have to hold numbers."""
-        return {*self.scores} | ({self.weight} if self.weight else set())
+    def wanted(self) -> Wanted:
+        """What a reader has to know of them."""
+        numbers = {*self.scores} | ({self.weight} if self.weight else set())
+        names = {name for name in (self.group, self.cluster) if name is not None}
+        return Wanted(
+            columns=tuple(self.columns),
+            numbers=frozenset(numbers),
+            texts=frozenset(names - numbers),
+        )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -142,13 +147,19 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
     >>> columns.n_rows, int(columns.positive.sum())
     (4000, 78)
     """
-    readers = _readers(_filled_table(source, roles), roles)
+    with opened(source) as files:
+        return columns_of(files, roles, source)
+
+
+def columns_of(files: Sequence[File], roles: Roles, source: str | Path) -> Columns:
+    """Read the columns of files that are open; `source` is their name."""
+    readers = _readers(_filled_table(files, roles, source), roles)
     scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
     return Columns(scores=scores, **{role: read() for role, read in readers.items()})
 
 
-def _filled_table(source: str | Path, roles: Roles) -> Any:
-    table = read_table(str(source), roles)
+def _filled_table(files: Sequence[File], roles: Roles, source: str | Path) -> Any:
+    table = read_table(files, roles.wanted, source)
     if table.num_rows == 0:
         raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
     return table
@@ -202,7 +213,8 @@ def find_problems(source: str | Path, roles: Roles) -> list[str]:
     ["score column 'channel' holds text such as 'in store', not numbers: name a column of ..."]
     """
     try:
-        table = _filled_table(source, roles)
+        with opened(source) as files:
+            table = _filled_table(files, roles, source)
     except InputError as error:
         return [str(error)]
     problems = []
@@ -221,7 +233,7 @@ def _empty_class(positive: Mask, roles: Roles) -> list[str]:
         return []
     absent = "negative" if positive.any() else "positive"
     return [
-        f"label column {told(roles.label)} has no {absent} rows: there is nothing to tell apart."
+        f"label column {shown(roles.label)} has no {absent} rows: there is nothing to tell apart."
     ]
 
 
@@ -229,10 +241,7 @@ def column_of(table: Any, name: str) -> Any:
     """A column in one piece, of plain values."""
     column = table.column(name)
     if is_nested(column):
-        raise InputError(
-            f"column {told(name)} holds {column.type}, and one value per row is wanted: make a "
-            "column of the one value that is meant."
-        )
+        raise refuse_nested(name, column.type)
     return plain(column)
 
 
@@ -248,7 +257,7 @@ def reject_nulls(column: Any, name: str) -> None:
     count = int(np.count_nonzero(missing))
     if count:
         raise InputError(
-            f"column {told(name)} has {plural(count, 'missing value')}, the first in "
+            f"column {shown(name)} has {plural(count, 'missing value')}, the first in "
             f"data row {int(np.argmax(missing)) + 1}: drop or fill those rows first."
         )
 
@@ -256,12 +265,12 @@ def reject_nulls(column: Any, name: str) -> None:
 def _scores(column: Any, name: str) -> Array:
     if not is_number(column):
         raise InputError(
-            f"score column {told(name)} holds {_content(column)}, not numbers: name a column of "
+            f"score column {shown(name)} holds {_content(column)}, not numbers: name a column of "
             "numbers, or convert it first."
         )
     reject_nulls(column, name)
-    scores = _validation.as_scores(column.to_numpy(zero_copy_only=False), f"column {told(name)}")
-    _validation.reject_missing(scores, f"column {told(name)}")
+    scores = _validation.as_scores(column.to_numpy(zero_copy_only=False), f"column {shown(name)}")
+    _validation.reject_missing(scores, f"column {shown(name)}")
     return scores
 
 
@@ -273,7 +282,7 @@ def _content(column: Any) -> str:
         return "nothing"
     # Of mixed text, what does not read as a number is what is wrong.
     cells = filled.to_pylist()
-    return f"text such as {told(next((c for c in cells if not _reads_as_number(c)), cells[0]))}"
+    return f"text such as {shown(next((c for c in cells if not _reads_as_number(c)), cells[0]))}"
 
 
 def _reads_as_number(text: str) -> bool:
@@ -286,17 +295,17 @@ def _reads_as_number(text: str) -> bool:
 
 def _weights(column: Any, name: str) -> FloatArray:
     if not is_number(column):
-        raise InputError(f"weight column {told(name)} holds {_content(column)}, not numbers.")
+        raise InputError(f"weight column {shown(name)} holds {_content(column)}, not numbers.")
     reject_nulls(column, name)
     values = column.to_numpy(zero_copy_only=False)
-    weights = _validation.as_weights(values, f"weight column {told(name)}")
+    weights = _validation.as_weights(values, f"weight column {shown(name)}")
     if not weights.any():
-        raise InputError(f"weight column {told(name)} is zero in every row.")
+        raise InputError(f"weight column {shown(name)} is zero in every row.")
     return weights
 
 
 def _positive(column: Any, roles: Roles) -> Mask:
-    name = f"label column {told(roles.label)}"
+    name = f"label column {shown(roles.label)}"
     reject_nulls(column, roles.label)
     if _is_text(column):
         return _positive_text(column, roles)
@@ -319,7 +328,7 @@ def numeric_label(pos_label: Any, name: str) -> Any:
         value = float(text)
     except ValueError:
         raise InputError(
-            f"{name} holds numbers, and the positive label {told(pos_label)} is none: "
+            f"{name} holds numbers, and the positive label {shown(pos_label)} is none: "
             "give one of its numbers with --pos-label."
         ) from None
     return int(value) if value.is_integer() else value
@@ -333,22 +342,22 @@ def _rarer(encoded: Any, words: list[str]) -> str:
 
 def _positive_text(column: Any, roles: Roles) -> Mask:
     """Labels that are words: compared once per distinct word."""
-    name = f"label column {told(roles.label)}"
+    name = f"label column {shown(roles.label)}"
     encoded = column.dictionary_encode()
     words = encoded.dictionary.to_pylist()
-    shown = ", ".join(told(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
+    listed = ", ".join(shown(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
     if len(words) > 2:
         raise InputError(
-            f"{name} has {len(words)} different labels ({shown}), and two are allowed: make a "
+            f"{name} has {len(words)} different labels ({listed}), and two are allowed: make a "
             "column that says positive or not."
         )
     if roles.pos_label is None:
         raise InputError(
-            f"{name} holds words ({shown}): say which one is positive, for example "
-            f"--pos-label {told(_rarer(encoded, words))}."
+            f"{name} holds words ({listed}): say which one is positive, for example "
+            f"--pos-label {shown(_rarer(encoded, words))}."
         )
     if str(roles.pos_label) not in words:
-        raise InputError(f"{name} has no label {told(roles.pos_label)}; it has {shown}.")
+        raise InputError(f"{name} has no label {shown(roles.pos_label)}; it has {listed}.")
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     return np.asarray(codes == words.index(str(roles.pos_label)), dtype=np.bool_)
 

@@ -1,6 +1,11 @@
-"""Kinds of files, by the endings of their names."""
+"""Which kind of file this is: by the ending of its name, and by its first bytes."""
 
 from __future__ import annotations
+
+from pathlib import Path
+
+from ..exceptions import InputError
+from .messages import shown
 
 FORMATS = {
     ".parquet": "parquet",
@@ -14,4 +19,45 @@ FORMATS = {
     ".ndjson": "json",
     ".json": "json",
 }
-COMPRESSIONS = (".gz", ".bz2", ".zst", ".lz4")
+#: Compressions by the ending of a name, as PyArrow calls them.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+#: Kinds that have to be read from a place to another, and not from the beginning to the end.
+BINARY = ("parquet", "feather", "stream")
+# How files of a kind begin.
+_MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"\xff\xff\xff\xff": "stream"}
+_COMPRESSED = {
+    b"\x1f\x8b": "gzip",
+    b"BZh": "bz2",
+    b"\x28\xb5\x2f\xfd": "zstd",
+    b"\x04\x22\x4d\x18": "lz4",
+}
+
+
+def format_by_name(path: str) -> str:
+    """File format, from the ending of the name (that of a compression is ignored)."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        suffixes.pop()
+    ending = suffixes[-1] if suffixes else ""
+    if ending not in FORMATS:
+        raise InputError(
+            f"{shown(path)} has the ending {ending!r}, which is none of {', '.join(FORMATS)}: "
+            "rename it, or pipe it in and give '-' as the file."
+        )
+    return FORMATS[ending]
+
+
+def format_by_content(head: bytes) -> str:
+    """File format, from the first bytes, which are not compressed."""
+    for mark, kind in _MARKS.items():
+        if head.startswith(mark):
+            return kind
+    text = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if text[:1] == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] in (b"{", b"]")):
+        return "json"
+    return "csv"
+
+
+def compression_by_content(head: bytes) -> str | None:
+    """Compression, from the first bytes."""
+    return next((name for mark, name in _COMPRESSED.items() if head.startswith(mark)), None)

@@ -2,89 +2,152 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from .._optional import require
 from ..exceptions import InputError
-from ._spool import as_parquet, text_rows
-from ._tables import check_columns, file_format, is_stream, paths, told, unreadable
 from .columns import Roles, numeric_label
+from .formats import format_by_name
+from .messages import check_columns, shown, unreadable
+from .sources import File
+from .tables import read_files
 
 #: A file whose evaluation needs more than this many bytes is ranked piece by piece.
 LARGE = 2**32
 # Bytes that evaluating takes per row, per row and model, and per row and further column: measured
 # on 20 million rows.
 _BYTES_PER_ROW, _BYTES_PER_MODEL, _BYTES_PER_COLUMN = 50, 70, 30
-_TEXT = ("csv", "tsv")
+# A row of text has at least two bytes for every column, so evaluating takes at most this many
+# times the bytes of the text; less text is not large, and may be held.
+_MOST_PER_BYTE = 40
+# Text is seldom compressed to less than this share.
+_COMPRESSED = 8
+# The share of the memory, and at most the bytes, of text that is parsed at a time: several blocks
+# of it are in work.
+_BLOCK_SHARE, _LEAST_BLOCK, _MOST_BLOCK = 256, 2**16, 2**24
+_TEXT = ("csv", "tsv", "json")
 
 
-def is_large(source: str | Path, roles: Roles, *, memory: int = LARGE) -> bool:
-    """Return whether evaluating these columns of a file would need more than `memory`.
+def may_be_held(memory: int) -> int:
+    """Bytes of a pipe that may be held before it is known how many there are."""
+    return max(memory // _MOST_PER_BYTE, 1)
 
-    Of Parquet, Feather, and comma- or tab-separated text; other files are always read whole.
-    """
-    kind = _kind_in_pieces(source)
-    if kind is None:
-        return False
+
+def is_large(files: Sequence[File], roles: Roles, *, memory: int = LARGE) -> bool:
+    """Return whether evaluating these columns of the files would need more than `memory`."""
     require("pyarrow", "reading files", "arrow")
     import pyarrow as pa
-    import pyarrow.dataset as ds
 
-    found, text = paths(str(source)), 0
-    try:
-        if kind in _TEXT:
-            sizes = [text_rows(path) for path in found]
-            text, rows = sum(size for size, _ in sizes), sum(count for _, count in sizes)
-        else:
-            rows = ds.dataset(found, format=kind).count_rows()
-    except (pa.ArrowException, OSError, UnicodeError) as error:
-        raise unreadable(source, error) from error
+    if len({file.kind for file in files}) > 1:  # read whole, whatever their size
+        return False
+    text = rows = 0
+    for file in files:
+        try:
+            size, count = _estimate(file)
+        except (pa.ArrowException, OSError, UnicodeError) as error:
+            raise unreadable(file.name, error) from error
+        text, rows = text + size, rows + count
     models = len(roles.scores)
-    size = _BYTES_PER_ROW + _BYTES_PER_MODEL * models
-    size += _BYTES_PER_COLUMN * (len(roles.columns) - 1 - models)
-    return text + int(rows) * size > memory
+    per_row = _BYTES_PER_ROW + _BYTES_PER_MODEL * models
+    per_row += _BYTES_PER_COLUMN * (len(roles.columns) - 1 - models)
+    return text + rows * per_row > memory
 
 
-def _kind_in_pieces(source: str | Path) -> str | None:
-    """The kind of files that can be read in pieces, and again; None if they cannot."""
-    if str(source) == "-":
-        return None
-    found = paths(str(source))
-    if any(is_stream(path) for path in found):
-        return None
-    kinds = {file_format(path) for path in found}
-    return kinds.pop() if len(kinds) == 1 and kinds <= {"parquet", "feather", *_TEXT} else None
+def _estimate(file: File) -> tuple[int, int]:
+    """Bytes of text and rows of a file: counted, or judged by its size and its first lines."""
+    import pyarrow.dataset as ds
+    import pyarrow.parquet as parquet
+
+    if file.kind == "parquet":
+        with file.open_at_random() as stream:
+            return 0, int(parquet.read_metadata(stream).num_rows)
+    if file.kind == "feather" and file.path is not None and file.compression is None:
+        return 0, int(ds.dataset(file.path, format="feather").count_rows())
+    if file.kind not in _TEXT:
+        with file.open_at_random() as stream:
+            return 0, _rows(stream)
+    size = file.size * (1 if file.compression is None else _COMPRESSED)
+    head = file.head()
+    rows = max(head.count(b"\n"), head.count(b"}") if file.kind == "json" else 0)
+    return size, size * rows // max(len(head), 1)
+
+
+def _rows(stream: Any) -> int:
+    """Rows of an Arrow stream or file, counted batch by batch."""
+    import pyarrow as pa
+
+    if stream.read(6) == b"ARROW1":
+        return int(pa.ipc.open_file(stream).count_rows())
+    stream.seek(0)
+    return sum(batch.num_rows for batch in pa.ipc.open_stream(stream))
 
 
 @contextmanager
-def in_pieces(source: str, roles: Roles) -> Iterator[str]:
-    """Yield what an engine can read: the source itself, or a folder that its text was put into."""
-    kind = _kind_in_pieces(source)
-    if kind not in _TEXT:
-        yield source
+def in_pieces(
+    files: Sequence[File], roles: Roles, source: str | Path, memory: int
+) -> Iterator[list[str]]:
+    """Yield files that an engine can read in pieces, and twice: these, or copies of the columns."""
+    if all(_is_read_at_random(file) for file in files):
+        yield [str(file.path) for file in files]
         return
-    with as_parquet(source, roles, str(kind)) as folder:
-        yield folder
+    block = min(max(memory // _BLOCK_SHARE, _LEAST_BLOCK), _MOST_BLOCK)
+    with tempfile.TemporaryDirectory(prefix="precall-") as folder:
+        read_files(files, roles.wanted, _Writer(Path(folder)), source=source, block=block)
+        _give_back_memory()
+        yield sorted(str(path) for path in Path(folder).iterdir())
 
 
-def positive_label(source: str | Path, roles: Roles) -> Any:
-    """Return the positive label in the type of the label column of Parquet files."""
+def _is_read_at_random(file: File) -> bool:
+    """Whether an engine can read this very file, which it knows by the ending of its name."""
+    if file.path is None or file.compression is not None:
+        return False
+    return file.kind in ("parquet", "feather") and format_by_name(file.path) == file.kind
+
+
+class _Writer:
+    """Write the tables of each file into a Parquet file of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __call__(self, number: int, tables: Iterable[Any]) -> None:
+        import pyarrow.parquet as parquet
+
+        found = iter(tables)
+        first = next(found)
+        with parquet.ParquetWriter(self._folder / f"{number:06}.parquet", first.schema) as writer:
+            writer.write_table(first)
+            for table in found:
+                writer.write_table(table)
+
+
+def _give_back_memory() -> None:
+    """Return what Arrow keeps for later to the system: the next step has its own bound."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+def positive_label(paths: Sequence[str], roles: Roles, source: str | Path) -> Any:
+    """Return the positive label in the type of the label column of Parquet or Feather files."""
     import pyarrow.dataset as ds
     import pyarrow.types as kind
 
-    schema = ds.dataset(paths(str(source)), format=_kind_in_pieces(source)).schema
-    check_columns(schema.names, str(source), roles)
+    form = "feather" if paths[0].endswith((".feather", ".arrow", ".ipc")) else "parquet"
+    schema = ds.dataset(list(paths), format=form).schema
+    check_columns(schema.names, str(source), roles.columns)
     found = schema.field(roles.label).type
     if kind.is_dictionary(found):
         found = found.value_type
     if kind.is_string(found) or kind.is_large_string(found):
         if roles.pos_label is None:
             raise InputError(
-                f"label column {told(roles.label)} holds words: say which one is positive with "
+                f"label column {shown(roles.label)} holds words: say which one is positive with "
                 "--pos-label."
             )
         return str(roles.pos_label)
-    return numeric_label(roles.pos_label, f"label column {told(roles.label)}")
+    return numeric_label(roles.pos_label, f"label column {shown(roles.label)}")

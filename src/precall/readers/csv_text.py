@@ -1,0 +1,160 @@
+"""Separated text, and the types of its columns.
+
+Text has no types, so they follow from the cells, and from all of them: a column has the first type
+of the ladder whole number, number, true or false, text that every cell can be read as. Reading
+begins with what the first rows allow and starts again one rung higher when a cell does not fit. So
+the types do not depend on how much text is parsed at a time, and a file gives the same columns
+whether it is read whole or in pieces. Groups and clusters are names: the text of their cells.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from .layout import Layout, layout
+from .messages import check_columns
+from .sources import File
+from .wanted import Wanted
+
+T = TypeVar("T")
+
+# How much longer than a block a row may be.
+_LONGER, _LONGEST = 16, 2**28
+#: Words that stand for a missing number or label.
+MISSING_WORDS = (
+    *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
+    *("N/A", "NA", "NULL", "NaN", "n/a", "nan", "null"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dialect:
+    """How text is read: types by column, and bytes at a time."""
+
+    types: Mapping[str, Any]
+    block: int
+
+
+def read_text(
+    files: Sequence[File],
+    wanted: Wanted,
+    read: Callable[[list[Layout], Dialect], T],
+    block: int,
+) -> T:
+    """Call `read` on all of the files until the types fit every cell."""
+    import pyarrow as pa
+
+    layouts = [layout(file) for file in files]
+    for found in layouts:
+        check_columns(found.names, found.file.name, wanted.columns)
+    dialect = Dialect(types=_first_types(layouts[0], wanted), block=block)
+    while True:
+        try:
+            return read(layouts, dialect)
+        except pa.ArrowInvalid as error:
+            further = _further(dialect, str(error), layouts, wanted)
+            if further is None:
+                raise
+            dialect = further
+
+
+def _first_types(first: Layout, wanted: Wanted) -> dict[str, Any]:
+    """Where the ladder begins: the lowest types that fit the first rows."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    if not wanted.guess:
+        return {n: pa.float64() if n in wanted.numbers else pa.string() for n in wanted.columns}
+    rungs = _rungs()
+    types = {n: rungs[-1] if n in wanted.texts else rungs[0] for n in wanted.columns}
+    dialect = Dialect(types={}, block=2**20)
+    head = first.file.head()
+    try:
+        rows = pa.BufferReader(head[: head.rindex(b"\n") + 1])
+        found = csv.read_csv(rows, **_options(first, dialect, wanted, quoted=True)).schema
+    except (ValueError, pa.ArrowException):  # a hint was all that was wanted
+        return types
+    for name in wanted.columns:
+        kind = found.field(name).type
+        if name not in wanted.texts and kind != pa.null():
+            types[name] = kind if kind in rungs else rungs[-1]
+    return types
+
+
+def _rungs() -> list[Any]:
+    import pyarrow as pa
+
+    return [pa.int64(), pa.float64(), pa.bool_(), pa.string()]
+
+
+def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted) -> Dialect | None:
+    """The dialect one step further; None if no dialect helps."""
+    if "straddling" in error and dialect.block < _LONGEST:
+        return replace(dialect, block=min(_LONGER * dialect.block, _LONGEST))
+    failed = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", error)
+    if failed is None or not wanted.guess:
+        return None
+    rungs, place = _rungs(), int(failed[1])
+    # Files may have a column at different places; a column that climbs in vain comes to no harm.
+    names = {found.names[place] for found in layouts if place < len(found.names)}
+    low = [n for n in wanted.columns if n in names and str(dialect.types[n]) == failed[2]]
+    if not low or failed[2] == str(rungs[-1]):
+        return None
+    higher = {name: rungs[rungs.index(dialect.types[name]) + 1] for name in low}
+    return replace(dialect, types={**dialect.types, **higher})
+
+
+def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -> dict[str, Any]:
+    import pyarrow.csv as csv
+
+    return {
+        "parse_options": csv.ParseOptions(delimiter=found.delimiter, newlines_in_values=quoted),
+        "read_options": csv.ReadOptions(block_size=dialect.block),
+        "convert_options": csv.ConvertOptions(
+            include_columns=list(wanted.columns),
+            column_types=dict(dialect.types),
+            null_values=list(MISSING_WORDS),
+        ),
+    }
+
+
+def whole(found: Layout, dialect: Dialect, wanted: Wanted) -> Any:
+    """Read a file into a table."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    with found.file.open() as stream:
+        data = stream.read()
+    # Quoted line breaks slow the parser down, so they are allowed for only where there are quotes.
+    options = _options(found, dialect, wanted, quoted=b'"' in data)
+    return _with_missing(csv.read_csv(pa.BufferReader(data), **options), wanted)
+
+
+def pieces(found: Layout, dialect: Dialect, wanted: Wanted) -> Iterator[Any]:
+    """Read a file as tables of a few rows each."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    with found.file.open() as stream:
+        reader = csv.open_csv(stream, **_options(found, dialect, wanted, quoted=True))
+        yield reader.schema.empty_table()
+        for batch in reader:
+            yield _with_missing(pa.Table.from_batches([batch]), wanted)
+
+
+def _with_missing(table: Any, wanted: Wanted) -> Any:
+    """Mark missing text: an empty name, and a label that is a word for nothing."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, name in enumerate(table.column_names):
+        column = table.column(name)
+        if pa.types.is_string(column.type):
+            words = ("",) if name in wanted.texts else MISSING_WORDS
+            is_missing = pc.is_in(column, value_set=pa.array(words))
+            filled = pc.if_else(is_missing, pa.scalar(None, column.type), column)
+            table = table.set_column(place, name, filled)
+    return table

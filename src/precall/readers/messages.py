@@ -1,0 +1,52 @@
+"""What is said about files and columns that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..exceptions import InputError
+
+
+def shown(name: object) -> str:
+    """A name in a message: quoted, on one line, not endless."""
+    text = str(name)
+    return repr(text if len(text) <= 60 else text[:40] + "..." + text[-17:])
+
+
+def source_name(source: object) -> str:
+    """A file in a message."""
+    return "standard input" if str(source) == "-" else shown(source)
+
+
+def unreadable(source: object, error: object) -> InputError:
+    """An error of the reader as one line."""
+    reason = " ".join(str(error).split())[:200].rstrip(".")
+    return InputError(f"{source_name(source)} cannot be read: {reason}.")
+
+
+def check_columns(available: Sequence[str], source: str, wanted: Sequence[str]) -> None:
+    """Raise unless every column is there, and there once."""
+    for name in wanted:
+        times = list(available).count(name)
+        if times > 1:
+            raise InputError(
+                f"{source_name(source)} has {times} columns {shown(name)}: rename all but one."
+            )
+        if times == 0:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, available, n=1)
+            hint = f" Did you mean {shown(near[0])}?" if near else ""
+            listed = ", ".join(shown(other) for other in available[:8])
+            more = f" and {len(available) - 8} more" if len(available) > 8 else ""
+            raise InputError(
+                f"{source_name(source)} has no column {shown(name)}; it has {listed}{more}.{hint}"
+            )
+
+
+def refuse_nested(name: str, found: object) -> InputError:
+    """A column whose rows hold several values each."""
+    return InputError(
+        f"column {shown(name)} holds {found}, and one value per row is wanted: make a column of "
+        "the one value that is meant."
+    )

@@ -1,0 +1,158 @@
+"""Find the files that a source names, and take in what comes through a pipe."""
+
+from __future__ import annotations
+
+import glob
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from ..exceptions import InputError
+from .formats import BINARY, compression_by_content, format_by_content, format_by_name
+from .messages import shown
+
+_HEAD = 2**16
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One file on disk, or the bytes of one.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it: its path, or ``-`` for standard input.
+    kind : str
+        Its format, a value of ``FORMATS``, or ``stream`` for an Arrow stream.
+    compression : str, optional
+    path : str, optional
+        Where it is; None if `data` holds its bytes.
+    data : bytes
+    """
+
+    name: str
+    kind: str
+    compression: str | None = None
+    path: str | None = None
+    data: bytes = b""
+
+    @property
+    def size(self) -> int:
+        """Bytes, as stored."""
+        return len(self.data) if self.path is None else Path(self.path).stat().st_size
+
+    def open(self) -> Any:
+        """Open it from the beginning, decompressed."""
+        import pyarrow as pa
+
+        raw = pa.BufferReader(self.data) if self.path is None else pa.OSFile(self.path)
+        return raw if self.compression is None else pa.CompressedInputStream(raw, self.compression)
+
+    def head(self) -> bytes:
+        """The first bytes, decompressed."""
+        with self.open() as stream:
+            return bytes(stream.read(_HEAD))
+
+    def open_at_random(self) -> Any:
+        """Open it so that every place can be read; what is compressed goes into memory."""
+        import pyarrow as pa
+
+        if self.compression is None:
+            return self.open()
+        with self.open() as stream:
+            return pa.BufferReader(stream.read())
+
+
+def paths(source: str) -> list[str]:
+    """Existing files; a name is a pattern or a folder only if it is not a file itself."""
+    path = Path(source)
+    if not source:
+        raise InputError("the name of the file is empty: give a path, or '-' for standard input.")
+    if path.is_dir():
+        found = sorted(str(file) for file in path.rglob("*") if _is_data(file, path))
+    elif path.exists() or not glob.has_magic(source):
+        found = [source]
+    else:
+        found = sorted(glob.glob(source, recursive=True))  # noqa: PTH207 - absolute patterns
+    if not found and path.is_dir():
+        raise InputError(
+            f"{shown(source)} is a folder without a file of data: name a file, or a folder that "
+            "holds some (names that begin with . or _ do not count)."
+        )
+    if not found or not Path(found[0]).exists():
+        raise InputError(f"{shown(source)} is not there: check the path.")
+    return found
+
+
+def _is_data(file: Path, below: Path) -> bool:
+    hidden = any(part.startswith((".", "_")) for part in file.relative_to(below).parts)
+    return file.is_file() and not hidden
+
+
+@contextmanager
+def opened(source: str | Path, *, hold: int | None = None) -> Iterator[list[File]]:
+    """Yield the files of a source.
+
+    Parameters
+    ----------
+    source : path
+        A file, a folder, a pattern, a named pipe, or ``-`` for standard input.
+    hold : int, optional
+        Bytes of a pipe that may be held in memory. What is longer, or has to be read at random,
+        goes to a temporary file. None: all of it is held.
+    """
+    with ExitStack() as stack:
+        if str(source) == "-":
+            yield [_taken_in(sys.stdin.buffer, "-", hold, stack)]
+            return
+        files = []
+        for path in paths(str(source)):
+            if Path(path).is_fifo():
+                with Path(path).open("rb") as stream:
+                    files.append(_taken_in(stream, path, hold, stack))
+            else:
+                files.append(_stored(path))
+        yield files
+
+
+def _stored(path: str) -> File:
+    """A file by its ending, unless its first bytes say that it is binary."""
+    kind, compression = format_by_name(path), None
+    if Path(path).is_file():
+        with Path(path).open("rb") as stream:
+            head = stream.read(8)
+        compression = compression_by_content(head)
+        found = format_by_content(head)
+        kind = found if found in BINARY else kind
+    return File(name=path, kind=kind, compression=compression, path=path)
+
+
+def _taken_in(stream: IO[bytes], name: str, hold: int | None, stack: ExitStack) -> File:
+    """Read a pipe: into memory, or into a file that is deleted with the stack."""
+    data = stream.read() if hold is None else stream.read(hold)
+    held = File(name=name, kind="csv", compression=compression_by_content(data), data=data)
+    kind = _kind(held)
+    rest = b"" if hold is None else stream.read(1)
+    if not rest and (hold is None or not (kind in BINARY or held.compression)):
+        return File(name=name, kind=kind, compression=held.compression, data=data)
+    folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="precall-")))
+    with (folder / f"pipe.{kind}").open("wb") as file:
+        file.write(data)
+        file.write(rest)
+        shutil.copyfileobj(stream, file, 2**20)
+    return File(name=name, kind=kind, compression=held.compression, path=file.name)
+
+
+def _kind(held: File) -> str:
+    """The format of a pipe, of which this is the beginning."""
+    import pyarrow as pa
+
+    try:
+        return format_by_content(held.head())
+    except (pa.ArrowException, OSError):  # cut off inside a block of a compression
+        return "csv"

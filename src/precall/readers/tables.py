@@ -1,0 +1,138 @@
+"""Turn files into Arrow tables of the columns asked for: whole, or piece by piece.
+
+Both ways go through the same functions, so that the same file gives the same columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from .._optional import require
+from . import csv_text, json_text
+from .layout import Layout
+from .messages import check_columns, unreadable
+from .sources import File
+from .wanted import Wanted
+
+# Text parsed at a time where all of it is in memory anyway, and rows of a binary file.
+_BLOCK = 2**24
+_ROWS = 2**16
+_ARROW = b"ARROW1"  # how an Arrow file begins
+
+#: Takes the tables of each file, in order, once or several times: the last time counts.
+Take = Callable[[int, Iterable[Any]], None]
+
+
+def read_table(files: Sequence[File], wanted: Wanted, source: str | Path) -> Any:
+    """Read the columns of all files into one table; every failure is an InputError."""
+    import pyarrow as pa
+
+    tables = read_tables(files, wanted, source)
+    try:
+        return pa.concat_tables(tables, promote_options="permissive")
+    except pa.ArrowException as error:
+        raise unreadable(source, error) from error
+
+
+def read_tables(files: Sequence[File], wanted: Wanted, source: str | Path) -> list[Any]:
+    """Read the columns of each file of a source into memory."""
+    require("pyarrow", "reading files", "arrow")
+    import pyarrow as pa
+
+    tables: dict[int, Any] = {}
+
+    def take(number: int, found: Iterable[Any]) -> None:
+        tables[number] = pa.concat_tables(list(found))
+
+    read_files(files, wanted, take, source=source, whole=True)
+    return [tables[number] for number in sorted(tables)]
+
+
+def read_files(
+    files: Sequence[File],
+    wanted: Wanted,
+    take: Take,
+    *,
+    source: str | Path,
+    whole: bool = False,
+    block: int = _BLOCK,
+) -> None:
+    """Hand the tables of each file to `take`; text is read anew when a type does not fit.
+
+    `whole` allows to hold a file in memory, which is faster; otherwise about `block` bytes are.
+    """
+    import pyarrow as pa
+
+    try:
+        for kind in dict.fromkeys(_family(file) for file in files):
+            chosen = {number: file for number, file in enumerate(files) if _family(file) == kind}
+            _READERS[kind](chosen, wanted, take, whole, block)
+    except (pa.ArrowException, OSError, UnicodeError) as error:
+        raise unreadable(source, error) from error
+
+
+def _family(file: File) -> str:
+    return {"csv": "text", "tsv": "text", "json": "json"}.get(file.kind, "binary")
+
+
+def _read_text(files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int) -> None:
+    def read(layouts: list[Layout], dialect: csv_text.Dialect) -> None:
+        for number, found in zip(files, layouts, strict=True):
+            if whole:
+                take(number, [csv_text.whole(found, dialect, wanted)])
+            else:
+                take(number, csv_text.pieces(found, dialect, wanted))
+
+    csv_text.read_text(list(files.values()), wanted, read, block)
+
+
+def _read_json(files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int) -> None:
+    def read(types: json_text.Types) -> None:
+        for number, file in files.items():
+            take(number, json_text.pieces(file, types, wanted, block))
+
+    json_text.read_json(wanted, read)
+
+
+def _read_binary(
+    files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int
+) -> None:
+    for number, file in files.items():
+        with file.open_at_random() as stream:
+            take(number, _batches(stream, file, wanted, whole))
+
+
+def _batches(stream: Any, file: File, wanted: Wanted, whole: bool) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.feather as feather
+    import pyarrow.parquet as parquet
+
+    names = list(wanted.columns)
+    if file.kind == "parquet":
+        with parquet.ParquetFile(stream, pre_buffer=False) as found:
+            check_columns(found.schema_arrow.names, file.name, names)
+            if whole:
+                yield found.read(columns=names)
+            else:
+                for batch in found.iter_batches(_ROWS, columns=names):
+                    yield pa.Table.from_batches([batch])
+        return
+    if file.kind == "stream":
+        reader = pa.ipc.open_stream(stream)
+    elif stream.read(len(_ARROW)) == _ARROW:
+        reader = pa.ipc.open_file(stream)
+    else:  # the first version of Feather, which was no Arrow file
+        stream.seek(0)
+        reader = feather.read_table(stream).to_reader()
+    check_columns(reader.schema.names, file.name, names)
+    yield reader.schema.empty_table().select(names)
+    batches = reader
+    if hasattr(reader, "get_batch"):
+        batches = (reader.get_batch(number) for number in range(reader.num_record_batches))
+    for batch in batches:
+        yield pa.Table.from_batches([batch]).select(names)
+
+
+_READERS = {"text": _read_text, "json": _read_json, "binary": _read_binary}
