@@ -17,6 +17,7 @@ from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of, read_columns
 from ..readers.large import LARGE, in_pieces, is_large, may_be_held, positive_label
+from ..readers.names import positions
 from ..readers.sources import File, opened
 from .terminal import progress_bar, shown, spinner
 
@@ -172,7 +173,13 @@ def _evaluated_by_pieces(
         )
     with quietly(), _in_pieces(files, request) as paths:
         rankings = _ranked_by_pieces(paths, request, most=_most_cells(request))
-        groups = None if roles.group is None else _ranked_by_pieces(paths, request, roles.group)
+        groups = None
+        if roles.group is not None:
+            found = _ranked_by_pieces(paths, request, roles.group)
+            groups = {
+                name: rankings.select(positions(rankings.labels.tolist()))
+                for name, rankings in found.items()
+            }
     return evaluate_rankings(rankings, groups=groups, **settings)
 
 

@@ -21,6 +21,7 @@ from .._arrow import is_nested, is_number, plain
 from .._words import plural
 from ..exceptions import InputError
 from .messages import refuse_nested, shown, source_name
+from .names import MISSING, as_names, positions
 from .sources import File, opened
 from .tables import read_table
 from .wanted import Wanted
@@ -29,8 +30,6 @@ Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-
-_MISSING = "(missing)"
 
 
 class Coded(NamedTuple):
@@ -363,25 +362,13 @@ def _positive_text(column: Any, roles: Roles) -> Mask:
 
 
 def _coded(column: Any) -> Coded:
-    """Names in ascending order; numbers in theirs, missing ones last."""
-    import pyarrow as pa
-
-    there = ~np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
-    encoded = column.filter(pa.array(there)).dictionary_encode()
-    values = encoded.dictionary.to_pylist()
-    order = sorted(range(len(values)), key=lambda i: _sort_key(values[i]))
-    position = np.empty(len(values), dtype=np.int64)
-    position[order] = np.arange(len(values))
-    names = [str(values[i]) for i in order]
-    if there.all():
-        return Coded(position[encoded.indices.to_numpy()], names)
-    codes = np.full(there.size, len(values))
-    codes[there] = position[encoded.indices.to_numpy()]
-    return Coded(codes, [*names, _MISSING])
-
-
-def _sort_key(value: Any) -> tuple[int, Any]:
-    return (0, value) if isinstance(value, (int, float)) else (1, str(value))
+    """Names in the order to show them, those that are missing last."""
+    encoded = as_names(column).fill_null(MISSING).dictionary_encode()
+    names = encoded.dictionary.to_pylist()
+    order = positions(names)
+    position = np.empty(len(names), dtype=np.int64)
+    position[order] = np.arange(len(names))
+    return Coded(position[encoded.indices.to_numpy()], [names[place] for place in order])
 
 
 def _clusters(column: Any, name: str) -> Coded:

@@ -13,6 +13,7 @@ from ..exceptions import InputError
 from .columns import Roles, numeric_label
 from .formats import format_by_name
 from .messages import check_columns, shown, unreadable
+from .names import with_names
 from .sources import File
 from .tables import read_files
 
@@ -90,13 +91,18 @@ def _rows(stream: Any) -> int:
 def in_pieces(
     files: Sequence[File], roles: Roles, source: str | Path, memory: int
 ) -> Iterator[list[str]]:
-    """Yield files that an engine can read in pieces, and twice: these, or copies of the columns."""
-    if all(_is_read_at_random(file) for file in files):
+    """Yield files that an engine can read in pieces, and twice: these, or copies of the columns.
+
+    The groups of the copies are names, as in memory.
+    """
+    if roles.group is None and all(_is_read_at_random(file) for file in files):
         yield [str(file.path) for file in files]
         return
     block = min(max(memory // _BLOCK_SHARE, _LEAST_BLOCK), _MOST_BLOCK)
     with tempfile.TemporaryDirectory(prefix="precall-") as folder:
-        read_files(files, roles.wanted, _Writer(Path(folder)), source=source, block=block)
+        read_files(
+            files, roles.wanted, _Writer(Path(folder), roles.group), source=source, block=block
+        )
         _give_back_memory()
         yield sorted(str(path) for path in Path(folder).iterdir())
 
@@ -111,13 +117,13 @@ def _is_read_at_random(file: File) -> bool:
 class _Writer:
     """Write the tables of each file into a Parquet file of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, group: str | None) -> None:
+        self._folder, self._group = folder, group
 
     def __call__(self, number: int, tables: Iterable[Any]) -> None:
         import pyarrow.parquet as parquet
 
-        found = iter(tables)
+        found = (t if self._group is None else with_names(t, self._group) for t in tables)
         first = next(found)
         with parquet.ParquetWriter(self._folder / f"{number:06}.parquet", first.schema) as writer:
             writer.write_table(first)
