@@ -361,7 +361,7 @@ def counted(evaluation):
 
 def test_json_whose_numbers_are_whole_at_first(run, tmp_path, monkeypatch):
     """The first block holds whole numbers; the next ones do not: all are read as doubles."""
-    monkeypatch.setattr("precall.readers.large._MOST_BLOCK", 20_000)
+    monkeypatch.setattr("precall.readers.pieces._MOST_BLOCK", 20_000)
     table = large_rows()
     scores = [*range(2000), *table["s"].to_pylist()[2000:]]
     rows = [{"y": y, "s": s} for y, s in zip(table["y"].to_pylist(), scores, strict=True)]
@@ -396,7 +396,7 @@ def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkey
 
 def test_large_text_whose_types_change_on_the_way(run, tmp_path, monkeypatch):
     """Whole numbers at first, others later: the scores are read again, as doubles."""
-    monkeypatch.setattr("precall.readers.large._MOST_BLOCK", 20_000)
+    monkeypatch.setattr("precall.readers.pieces._MOST_BLOCK", 20_000)
     table = large_rows()
     scores = np.append(np.arange(2000), table["s"].to_numpy()[2000:]).astype(object)
     lines = [f"{y},{s}" for y, s in zip(table["y"].to_pylist(), scores, strict=True)]

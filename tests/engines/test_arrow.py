@@ -463,7 +463,7 @@ def test_nested_columns_are_refused_in_one_way(nested, role, tmp_path):
     json_lines(table, tmp_path / "data.jsonl")
     names = {name: name for name in columns}
     for data in (table, tmp_path / "data.parquet", tmp_path / "data.jsonl"):
-        with pytest.raises(InputError, match=f"{role}='{role}' must hold one value per row, got"):
+        with pytest.raises(InputError, match=f"'{role}' .*one value per row"):
             arrow.rank(data, **names)
 
 
@@ -531,11 +531,11 @@ def test_files_that_are_not_there_or_not_known(table, tmp_path):
     (tmp_path / "data.parquet").write_bytes(b"?")
     (tmp_path / "empty").mkdir()
     for data, message in {
-        tmp_path / "none.parquet": "neither a file, nor a folder",
-        tmp_path / "*.csv": "neither a file, nor a folder",
-        tmp_path / "data.xls": r"known by an ending .* found '.xls'",
-        tmp_path / "empty": "found no file",
-        tmp_path: r"one kind.*'.parquet', '.xls'",
+        tmp_path / "none.parquet": "is not there",
+        tmp_path / "*.csv": "is not there",
+        tmp_path / "data.xls": r"has the ending '.xls', which is none of .parquet",
+        tmp_path / "empty": "is a folder without a file of data",
+        tmp_path: r"has the ending '.xls'",
         tmp_path / "data.parquet": "cannot be read",
         3.5: "data must be a path",
     }.items():
@@ -543,14 +543,14 @@ def test_files_that_are_not_there_or_not_known(table, tmp_path):
             arrow.rank(data, **NAMES)
     with pytest.raises(InputError, match="its result was int"):
         arrow.rank(lambda: 3, **NAMES)
-    with pytest.raises(InputError, match="the input is empty"):
+    with pytest.raises(InputError, match="is empty"):
         arrow.rank(io.BytesIO(), **NAMES)
 
 
 def test_a_file_that_turns_bad_further_on(tmp_path):
     lines = ["y,s", *(f"{row % 2},{row}" for row in range(200_000)), "1,high", ""]
     (tmp_path / "data.csv").write_text("\n".join(lines))
-    with pytest.raises(InputError, match=r"data cannot be read .*'high'"):
+    with pytest.raises(InputError, match=r"column 's' holds text such as 'high', not numbers"):
         arrow.rank(tmp_path / "data.csv", **NAMES)
 
 
@@ -571,15 +571,15 @@ def test_an_error_stops_the_other_threads(table):
 
 
 def test_a_file_that_is_replaced_between_the_passes(table, tmp_path):
-    path = tmp_path / "data.csv"
-    csv.write_csv(table, path)
+    path = tmp_path / "data.feather"
+    feather.write_feather(table, path)
     other = table.set_column(1, "s", pa.array(np.roll(table["s"].to_numpy(), 1)))
     replacement = iter([other])
 
     def progress(done, total):
         if done == ROWS:  # the first pass is over
-            csv.write_csv(next(replacement), tmp_path / "new.csv")
-            (tmp_path / "new.csv").replace(path)
+            feather.write_feather(next(replacement), tmp_path / "new.feather")
+            (tmp_path / "new.feather").replace(path)
 
     with pytest.raises(InputError, match="had other values in the second pass than in the first"):
         arrow.rank(path, **NAMES, progress=progress)

@@ -16,8 +16,9 @@ from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of, read_columns
-from ..readers.large import LARGE, in_pieces, is_large, may_be_held, positive_label
-from ..readers.names import positions
+from ..readers.large import LARGE, is_large, may_be_held, positive_label
+from ..readers.names import positions, with_names
+from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import File, opened
 from .terminal import progress_bar, shown, spinner
 
@@ -196,11 +197,22 @@ def _opened(request: FileRequest) -> Iterator[list[File]]:
 
 @contextmanager
 def _in_pieces(files: list[File], request: FileRequest) -> Iterator[list[str]]:
-    """Yield files that the engines can read twice."""
+    """Yield files that the engines can read twice, the groups as names."""
+    group = request.roles.group
+    from_folders = any(set(request.roles.columns) & set(file.constants) for file in files)
+    if group is None and not from_folders and all(map(is_read_at_random, files)):
+        yield [str(file.path) for file in files]
+        return
     with ExitStack() as stack:
         with spinner() as say:
             say("reading")
-            copies = in_pieces(files, request.roles, request.file, request.memory)
+            copies = copied(
+                files,
+                request.roles.wanted,
+                source=request.file,
+                memory=request.memory,
+                prepare=None if group is None else partial(with_names, name=group),
+            )
             paths = stack.enter_context(copies)
         yield paths
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from .._arrow import flat, is_nested, is_number, plain
 from .._validation import as_scores, require_label
 from ..exceptions import InputError
+from ..readers.wanted import Wanted
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -42,6 +43,18 @@ class Request:
         """Names of the columns asked for, by their role."""
         roles = ("label", "score", "weight", "group")
         return {role: name for role in roles if (name := getattr(self, role)) is not None}
+
+    @property
+    def wanted(self) -> Wanted:
+        """What a reader of files has to know of them."""
+        numbers = frozenset(name for name in (self.score, self.weight) if name is not None)
+        names = frozenset({self.group} if self.group is not None else ())
+        return Wanted(
+            columns=tuple(dict.fromkeys(self.columns.values())),
+            numbers=numbers,
+            texts=names - numbers - {self.label},
+            check=lambda available, _: self.check(available),
+        )
 
     def told(self, role: str) -> str:
         """How a message speaks of a column: the argument and its value."""

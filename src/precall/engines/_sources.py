@@ -6,9 +6,8 @@ is asked, or once.
 
 from __future__ import annotations
 
-import glob
+import io
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -18,7 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError
-from ..readers.formats import COMPRESSIONS, FORMATS
+from ..readers.large import may_be_held
+from ..readers.pieces import copied, is_read_at_random
+from ..readers.sources import opened
 from ._columns import Request, gathered, select
 
 _BUFFER = 1 << 20
@@ -50,33 +51,50 @@ class Source:
         return cls(shards=shards, once=once)
 
 
-def open_source(data: object, request: Request) -> Source:
+@contextmanager
+def open_source(data: object, request: Request, memory: int) -> Iterator[Source]:
     """Find out what `data` is; see :func:`precall.engines.arrow.rank`."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
     if isinstance(data, ds.Dataset):
-        return _dataset(data, request)
-    if isinstance(data, (pa.Table, pa.RecordBatch)):
-        return _dataset(ds.dataset(data), request)
-    if isinstance(data, pa.RecordBatchReader):
-        return _once(data, request)
-    if isinstance(data, str) and data == "-":
-        return _once(_stream(sys.stdin.buffer), request)
-    if isinstance(data, (str, os.PathLike)) or _is_paths(data):
-        paths = _expanded(data)
-        if len(paths) == 1 and Path(paths[0]).is_fifo():
-            return _pipe(Path(paths[0]), request)
-        return _dataset(_open_files(paths), request)
-    if hasattr(data, "read"):
-        return _once(_stream(data), request)
-    if callable(data):
+        yield _dataset(data, request)
+    elif isinstance(data, (pa.Table, pa.RecordBatch)):
+        yield _dataset(ds.dataset(data), request)
+    elif isinstance(data, pa.RecordBatchReader):
+        yield _once(data, request)
+    elif isinstance(data, (str, os.PathLike)) or _is_paths(data) or hasattr(data, "read"):
+        with _files(data, request, memory) as source:
+            yield source
+    elif callable(data):
         factory: Callable[[], Iterable[Any]] = data
-        return Source.from_stream(lambda _: _read(factory()), request)
-    raise InputError(
-        "data must be a path, a glob, a folder, a pyarrow data set, table or reader, or a function "
-        f"that returns a new reader at every call, got {type(data).__name__}."
-    )
+        yield Source.from_stream(lambda _: _read(factory()), request)
+    else:
+        raise InputError(
+            "data must be a path, a glob, a folder, a pyarrow data set, table or reader, or a "
+            f"function that returns a new reader at every call, got {type(data).__name__}."
+        )
+
+
+@contextmanager
+def _files(data: Any, request: Request, memory: int) -> Iterator[Source]:
+    """Files that Arrow reads in pieces as they are; all others are copied to such files first."""
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if hasattr(data, "read"):
+        data = data if hasattr(data, "peek") else io.BufferedReader(data)
+        if data.peek(4)[:4] == _STREAM_MARK:  # has its types, so it can be ranked as it comes
+            yield _once(pa.ipc.open_stream(data), request)
+            return
+    elif isinstance(data, os.PathLike):
+        data = Path(data)
+    with opened(data, hold=may_be_held(memory)) as files:
+        if all(map(is_read_at_random, files)):
+            yield _dataset(_open_files([str(file.path) for file in files], files[0].kind), request)
+            return
+        with copied(files, request.wanted, source="data", memory=memory) as paths:
+            yield _dataset(ds.dataset(paths, format="parquet"), request)
 
 
 def _read(reader: object) -> Iterable[Any]:
@@ -168,44 +186,6 @@ def _once(reader: Any, request: Request) -> Source:
     return Source.from_stream(lambda _: reader, request, once=True)
 
 
-def _pipe(path: Path, request: Request) -> Source:
-    file = path.open("rb")
-    try:
-        reader = _stream(file)
-        request.check(reader.schema.names)
-    except InputError:
-        file.close()
-        raise
-
-    def stream(_: int) -> Iterator[Any]:
-        with file:
-            yield from reader
-
-    return Source.from_stream(stream, request, once=True)
-
-
-def _stream(file: Any) -> Any:
-    """Read an Arrow stream, or comma- or tab-separated text, from a file that cannot go back."""
-    import io
-
-    import pyarrow as pa
-    import pyarrow.csv as csv
-
-    buffered = file if hasattr(file, "peek") else io.BufferedReader(file)
-    head = buffered.peek(4096)
-    if not head:
-        raise InputError("data has no bytes: the input is empty.")
-    try:
-        if head[:4] == _STREAM_MARK:
-            return pa.ipc.open_stream(buffered)
-        first_line = head.split(b"\n", 1)[0]
-        tabbed = b"\t" in first_line and b"," not in first_line
-        delimiter = "\t" if tabbed else ","
-        return csv.open_csv(buffered, parse_options=csv.ParseOptions(delimiter=delimiter))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"data cannot be read as an Arrow stream or as CSV ({error}).") from error
-
-
 def _is_paths(data: object) -> bool:
     return (
         isinstance(data, (list, tuple))
@@ -214,70 +194,14 @@ def _is_paths(data: object) -> bool:
     )
 
 
-def _expanded(data: Any) -> list[str]:
-    """Existing files and folders; a name is a glob only if nothing has that very name."""
-    given = data if isinstance(data, (list, tuple)) else [data]
-    paths: list[str] = []
-    for path in map(os.fspath, given):
-        if not path:  # the folder that one is in, to the system
-            raise InputError("data must name a file, got an empty name.")
-        # glob.glob and not Path.glob: patterns may begin at the root.
-        found = [path] if Path(path).exists() else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
-        if not found:
-            raise InputError(
-                f"data={path!r} is neither a file, nor a folder, nor a pattern that finds any."
-            )
-        paths += found
-    return paths
-
-
-def _open_files(paths: list[str]) -> Any:
+def _open_files(paths: list[str], kind: str) -> Any:
     import pyarrow as pa
-    import pyarrow.csv as csv
     import pyarrow.dataset as ds
 
-    ending = _ending(paths)
-    kind: Any = FORMATS[ending]
-    if kind == "tsv":
-        kind = ds.CsvFileFormat(parse_options=csv.ParseOptions(delimiter="\t"))
     try:
-        if len(paths) == 1:
-            return ds.dataset(
-                paths[0], format=kind, partitioning="hive", exclude_invalid_files=False
-            )
-        if any(Path(path).is_dir() for path in paths):
-            parts = [ds.dataset(path, format=kind, partitioning="hive") for path in paths]
-            return ds.dataset(parts)
         return ds.dataset(paths, format=kind, partitioning="hive")
     except (pa.ArrowInvalid, pa.ArrowTypeError, OSError, UnicodeError) as error:
         raise InputError(f"data cannot be read ({error}).") from error
-
-
-def _ending(paths: list[str]) -> str:
-    """The one ending of all files."""
-    endings: dict[str, str] = {}
-    for path in paths:
-        for file in _files(Path(path)):
-            suffixes = [suffix.lower() for suffix in file.suffixes if suffix not in COMPRESSIONS]
-            endings.setdefault(suffixes[-1] if suffixes else "", str(file))
-    known = [ending for ending in endings if ending in FORMATS]
-    if len({FORMATS[ending] for ending in known}) != 1 or len(known) < len(endings):
-        shown = ", ".join(repr(ending) for ending in sorted(endings)) or "no file"
-        raise InputError(
-            f"data must be files of one kind, known by an ending ({', '.join(FORMATS)}), found "
-            f"{shown}: pass a pyarrow.dataset for anything else."
-        )
-    return known[0]
-
-
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    for file in sorted(path.rglob("*")):
-        parts = file.relative_to(path).parts
-        if file.is_file() and not any(part.startswith((".", "_")) for part in parts):
-            yield file
 
 
 @contextmanager

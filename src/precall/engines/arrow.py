@@ -6,7 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack
 from typing import Any
 
 from .._optional import require
@@ -58,11 +58,12 @@ def rank(
     ----------
     data : path, glob, folder, list of paths, pyarrow data set, table or reader, or a function
         Files by their ending: Parquet (``.parquet``, ``.pq``), Arrow (``.feather``, ``.arrow``,
-        ``.ipc``), ``.csv``, ``.tsv`` and JSON lines (``.jsonl``), compressed or not. A folder is
-        read with everything below it; directory names such as ``day=3`` become columns. A
-        function is called once per pass and returns a new reader (an iterable of batches).
-        ``"-"`` is standard input; that, a pipe, an open file and a ``pyarrow.RecordBatchReader``
-        can be read only once (CSV or an Arrow stream).
+        ``.ipc``), ``.csv``, ``.tsv``, JSON lines or an array (``.jsonl``, ``.json``), compressed
+        or not. A folder is read with everything below it; directory names such as ``day=3``
+        become columns. Groups of text files are text. A function is called once per pass and
+        returns a new reader (an iterable of batches). ``"-"`` is standard input; that, a pipe, an
+        open file and a ``pyarrow.RecordBatchReader`` can be read only once; their format is
+        recognised by the first bytes.
     label, score : str
         Names of the columns with labels and scores.
     weight : str, optional
@@ -97,7 +98,7 @@ def rank(
     Notes
     -----
     Data that can be read only once are kept until the second pass (the columns asked for, on disk
-    beyond `memory`), or, with `max_rows`, are not kept at all: a
+    beyond `memory`). With `max_rows`, readers and Arrow streams are not kept at all: a
     :class:`~precall.RankingBuilder` adapts its cells on the way.
 
     Examples
@@ -114,11 +115,14 @@ def rank(
 
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     memory = as_count(memory, "memory", minimum=1)
-    source = open_source(data, request)
     rows = _rows_at_a_time(request, memory)
-    if source.once and max_rows is not None and group is None:
-        return _one_pass(source, request, max_rows, rows, progress)
-    with spooled(source, request, rows, memory) if source.once else nullcontext(source) as kept:
+    with ExitStack() as stack:
+        source = stack.enter_context(open_source(data, request, memory))
+        if source.once and max_rows is not None and group is None:
+            return _one_pass(source, request, max_rows, rows, progress)
+        kept = source
+        if source.once:
+            kept = stack.enter_context(spooled(source, request, rows, memory))
         meter = _Meter(progress, kept)
 
         def run(task: Task) -> Any:

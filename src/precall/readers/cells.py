@@ -8,7 +8,6 @@ of the others, and no noise that was made for one row covers that.
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,14 +18,14 @@ from .._arrow import is_number
 from ..exceptions import InputError
 from .columns import Roles, column_of, reject_nulls
 from .messages import shown
-from .sources import opened
+from .sources import Named, opened
 from .tables import read_tables
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 
-def read_cells(source: str | Path, roles: Roles) -> tuple[Mask, FloatArray]:
+def read_cells(source: Named, roles: Roles) -> tuple[Mask, FloatArray]:
     """Read labels and the first score, each cell by itself: no row has a say in another.
 
     For private releases (``privacy/PROOFS.md``, section 1). Which rows are positive is decided by

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +21,7 @@ from .._words import plural
 from ..exceptions import InputError
 from .messages import refuse_nested, shown, source_name
 from .names import MISSING, as_names, positions
-from .sources import File, opened
+from .sources import File, Named, opened
 from .tables import read_table
 from .wanted import Wanted
 
@@ -118,7 +117,7 @@ class Columns:
         return int(self.positive.size)
 
 
-def read_columns(source: str | Path, roles: Roles) -> Columns:
+def read_columns(source: Named, roles: Roles) -> Columns:
     """Read the columns asked for into memory and check them.
 
     Parameters
@@ -150,14 +149,14 @@ def read_columns(source: str | Path, roles: Roles) -> Columns:
         return columns_of(files, roles, source)
 
 
-def columns_of(files: Sequence[File], roles: Roles, source: str | Path) -> Columns:
+def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
     """Read the columns of files that are open; `source` is their name."""
     readers = _readers(_filled_table(files, roles, source), roles)
     scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
     return Columns(scores=scores, **{role: read() for role, read in readers.items()})
 
 
-def _filled_table(files: Sequence[File], roles: Roles, source: str | Path) -> Any:
+def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
     table = read_table(files, roles.wanted, source)
     if table.num_rows == 0:
         raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
@@ -185,7 +184,7 @@ def _read(table: Any, name: str, read: Callable[..., Any]) -> Any:
     return read(column_of(table, name), name)
 
 
-def find_problems(source: str | Path, roles: Roles) -> list[str]:
+def find_problems(source: Named, roles: Roles) -> list[str]:
     """Return everything that is wrong with a file, a line for each column that has something.
 
     The lines quote the file: they are for its owner, and not private.

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from ..exceptions import InputError
 from .layout import Layout, layout
-from .messages import check_columns
+from .messages import shown
 from .sources import File
 from .wanted import Wanted
 
@@ -32,24 +33,33 @@ MISSING_WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How text is read: types by column, and bytes at a time."""
+    """How text is read: types by column, and bytes at a time.
+
+    `words` holds the first cell that kept a column from being numbers.
+    """
 
     types: Mapping[str, Any]
     block: int
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_text(
     files: Sequence[File],
     wanted: Wanted,
     read: Callable[[list[Layout], Dialect], T],
+    *,
     block: int,
+    keep_text: bool,
 ) -> T:
-    """Call `read` on all of the files until the types fit every cell."""
+    """Call `read` on all of the files until the types fit every cell.
+
+    Text in a column of numbers is refused at once unless `keep_text` leaves that to the caller.
+    """
     import pyarrow as pa
 
     layouts = [layout(file) for file in files]
     for found in layouts:
-        check_columns(found.names, found.file.name, wanted.columns)
+        wanted.stored(found.names, found.file)
     dialect = Dialect(types=_first_types(layouts[0], wanted), block=block)
     while True:
         try:
@@ -59,6 +69,8 @@ def read_text(
             if further is None:
                 raise
             dialect = further
+            if wanted.guess and not keep_text:
+                _refuse_text(dialect, wanted)
 
 
 def _first_types(first: Layout, wanted: Wanted) -> dict[str, Any]:
@@ -74,11 +86,11 @@ def _first_types(first: Layout, wanted: Wanted) -> dict[str, Any]:
     head = first.file.head()
     try:
         rows = pa.BufferReader(head[: head.rindex(b"\n") + 1])
-        found = csv.read_csv(rows, **_options(first, dialect, wanted, quoted=True)).schema
+        schema = csv.read_csv(rows, **_options(first, dialect, wanted, quoted=True)).schema
     except (ValueError, pa.ArrowException):  # a hint was all that was wanted
         return types
-    for name in wanted.columns:
-        kind = found.field(name).type
+    for name in schema.names:
+        kind = schema.field(name).type
         if name not in wanted.texts and kind != pa.null():
             types[name] = kind if kind in rungs else rungs[-1]
     return types
@@ -104,7 +116,19 @@ def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted
     if not low or failed[2] == str(rungs[-1]):
         return None
     higher = {name: rungs[rungs.index(dialect.types[name]) + 1] for name in low}
-    return replace(dialect, types={**dialect.types, **higher})
+    words = dict(dialect.words)
+    if failed[2] == str(rungs[1]) and (value := re.search(r"invalid value '(.*)'", error)):
+        words |= dict.fromkeys(low, value[1])
+    return replace(dialect, types={**dialect.types, **higher}, words=words)
+
+
+def _refuse_text(dialect: Dialect, wanted: Wanted) -> None:
+    for name in wanted.columns:
+        if name in wanted.numbers and dialect.types[name] == _rungs()[-1]:
+            raise InputError(
+                f"column {shown(name)} holds text such as {shown(dialect.words.get(name, ''))}, "
+                "not numbers: name a column of numbers, or convert it first."
+            )
 
 
 def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -> dict[str, Any]:
@@ -114,7 +138,7 @@ def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -
         "parse_options": csv.ParseOptions(delimiter=found.delimiter, newlines_in_values=quoted),
         "read_options": csv.ReadOptions(block_size=dialect.block),
         "convert_options": csv.ConvertOptions(
-            include_columns=list(wanted.columns),
+            include_columns=wanted.stored(found.names, found.file),
             column_types=dict(dialect.types),
             null_values=list(MISSING_WORDS),
         ),

@@ -33,18 +33,23 @@ _COMPRESSED = {
 }
 
 
-def format_by_name(path: str) -> str:
-    """File format, from the ending of the name (that of a compression is ignored)."""
+def ending(path: str) -> str:
+    """The ending of a name, in small letters; that of a compression is ignored."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         suffixes.pop()
-    ending = suffixes[-1] if suffixes else ""
-    if ending not in FORMATS:
+    return suffixes[-1] if suffixes else ""
+
+
+def format_by_name(path: str) -> str:
+    """File format, from the ending of the name."""
+    found = ending(path)
+    if found not in FORMATS:
         raise InputError(
-            f"{shown(path)} has the ending {ending!r}, which is none of {', '.join(FORMATS)}: "
+            f"{shown(path)} has the ending {found!r}, which is none of {', '.join(FORMATS)}: "
             "rename it, or pipe it in and give '-' as the file."
         )
-    return FORMATS[ending]
+    return FORMATS[found]
 
 
 def format_by_content(head: bytes) -> str:

@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from ..exceptions import InputError
-from .messages import check_columns, refuse_nested, shown, source_name, unreadable
+from .messages import refuse_nested, shown, source_name, unreadable
 from .sources import File
 from .wanted import Wanted
 
@@ -59,14 +59,15 @@ def pieces(file: File, types: Types, wanted: Wanted, block: int) -> Iterator[Any
             found = _inferred(lines)
             seen |= dict.fromkeys(found.names)
             _require(types, found, file)
+        own = {n: kind for n, kind in types.items() if n in seen or n not in file.constants}
         try:
-            yield _parsed(lines, types)
+            yield _parsed(lines, own)
         except pa.ArrowInvalid:
             _require(types, _inferred(lines), file)
             raise
     if not seen:
         raise InputError(f"{source_name(file.name)} is empty: there is nothing to read.")
-    check_columns(list(seen), file.name, wanted.columns)
+    wanted.stored(seen, file)
 
 
 def line_blocks(file: File, block: int) -> Iterator[bytes]:

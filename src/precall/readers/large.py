@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from .._optional import require
 from ..exceptions import InputError
 from .columns import Roles, numeric_label
-from .formats import format_by_name
 from .messages import check_columns, shown, unreadable
-from .names import with_names
 from .sources import File
-from .tables import read_files
 
 #: A file whose evaluation needs more than this many bytes is ranked piece by piece.
 LARGE = 2**32
@@ -27,9 +22,6 @@ _BYTES_PER_ROW, _BYTES_PER_MODEL, _BYTES_PER_COLUMN = 50, 70, 30
 _MOST_PER_BYTE = 40
 # Text is seldom compressed to less than this share.
 _COMPRESSED = 8
-# The share of the memory, and at most the bytes, of text that is parsed at a time: several blocks
-# of it are in work.
-_BLOCK_SHARE, _LEAST_BLOCK, _MOST_BLOCK = 256, 2**16, 2**24
 _TEXT = ("csv", "tsv", "json")
 
 
@@ -85,57 +77,6 @@ def _rows(stream: Any) -> int:
         return int(pa.ipc.open_file(stream).count_rows())
     stream.seek(0)
     return sum(batch.num_rows for batch in pa.ipc.open_stream(stream))
-
-
-@contextmanager
-def in_pieces(
-    files: Sequence[File], roles: Roles, source: str | Path, memory: int
-) -> Iterator[list[str]]:
-    """Yield files that an engine can read in pieces, and twice: these, or copies of the columns.
-
-    The groups of the copies are names, as in memory.
-    """
-    if roles.group is None and all(_is_read_at_random(file) for file in files):
-        yield [str(file.path) for file in files]
-        return
-    block = min(max(memory // _BLOCK_SHARE, _LEAST_BLOCK), _MOST_BLOCK)
-    with tempfile.TemporaryDirectory(prefix="precall-") as folder:
-        read_files(
-            files, roles.wanted, _Writer(Path(folder), roles.group), source=source, block=block
-        )
-        _give_back_memory()
-        yield sorted(str(path) for path in Path(folder).iterdir())
-
-
-def _is_read_at_random(file: File) -> bool:
-    """Whether an engine can read this very file, which it knows by the ending of its name."""
-    if file.path is None or file.compression is not None:
-        return False
-    return file.kind in ("parquet", "feather") and format_by_name(file.path) == file.kind
-
-
-class _Writer:
-    """Write the tables of each file into a Parquet file of its own."""
-
-    def __init__(self, folder: Path, group: str | None) -> None:
-        self._folder, self._group = folder, group
-
-    def __call__(self, number: int, tables: Iterable[Any]) -> None:
-        import pyarrow.parquet as parquet
-
-        found = (t if self._group is None else with_names(t, self._group) for t in tables)
-        first = next(found)
-        with parquet.ParquetWriter(self._folder / f"{number:06}.parquet", first.schema) as writer:
-            writer.write_table(first)
-            for table in found:
-                writer.write_table(table)
-
-
-def _give_back_memory() -> None:
-    """Return what Arrow keeps for later to the system: the next step has its own bound."""
-    import pyarrow as pa
-
-    pa.default_memory_pool().release_unused()
 
 
 def positive_label(paths: Sequence[str], roles: Roles, source: str | Path) -> Any:

@@ -6,11 +6,12 @@ import glob
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
+from urllib.parse import unquote
 
 from ..exceptions import InputError
 from .formats import BINARY, compression_by_content, format_by_content, format_by_name
@@ -33,6 +34,8 @@ class File:
     path : str, optional
         Where it is; None if `data` holds its bytes.
     data : bytes
+    constants : mapping from str to str
+        Columns whose value is in the name of a folder, such as ``day=3``.
     """
 
     name: str
@@ -40,6 +43,7 @@ class File:
     compression: str | None = None
     path: str | None = None
     data: bytes = b""
+    constants: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -94,29 +98,37 @@ def _is_data(file: Path, below: Path) -> bool:
     return file.is_file() and not hidden
 
 
+#: What names files: a path, several, or an open file.
+Named = str | Path | Sequence[str | Path] | IO[bytes]
+
+
 @contextmanager
-def opened(source: str | Path, *, hold: int | None = None) -> Iterator[list[File]]:
+def opened(source: Named, *, hold: int | None = None) -> Iterator[list[File]]:
     """Yield the files of a source.
 
     Parameters
     ----------
-    source : path
+    source : path, sequence of paths, or open file
         A file, a folder, a pattern, a named pipe, or ``-`` for standard input.
     hold : int, optional
         Bytes of a pipe that may be held in memory. What is longer, or has to be read at random,
         goes to a temporary file. None: all of it is held.
     """
     with ExitStack() as stack:
-        if str(source) == "-":
-            yield [_taken_in(sys.stdin.buffer, "-", hold, stack)]
+        if not isinstance(source, (str, Path, Sequence)):
+            yield [_taken_in(source, "data", hold, stack)]
             return
         files = []
-        for path in paths(str(source)):
-            if Path(path).is_fifo():
-                with Path(path).open("rb") as stream:
-                    files.append(_taken_in(stream, path, hold, stack))
-            else:
-                files.append(_stored(path))
+        for name in [source] if isinstance(source, (str, Path)) else source:
+            if str(name) == "-":
+                files.append(_taken_in(sys.stdin.buffer, "-", hold, stack))
+                continue
+            for path in paths(str(name)):
+                if Path(path).is_fifo():
+                    with Path(path).open("rb") as stream:
+                        files.append(_taken_in(stream, path, hold, stack))
+                else:
+                    files.append(_stored(path))
         yield files
 
 
@@ -129,7 +141,15 @@ def _stored(path: str) -> File:
         compression = compression_by_content(head)
         found = format_by_content(head)
         kind = found if found in BINARY else kind
-    return File(name=path, kind=kind, compression=compression, path=path)
+    return File(
+        name=path, kind=kind, compression=compression, path=path, constants=_constants(path)
+    )
+
+
+def _constants(path: str) -> dict[str, str]:
+    """Columns in the names of the folders, as Hive writes them."""
+    pairs = [part.split("=", 1) for part in Path(path).parent.parts if "=" in part]
+    return {unquote(key): unquote(value) for key, value in pairs if key}
 
 
 def _taken_in(stream: IO[bytes], name: str, hold: int | None, stack: ExitStack) -> File:

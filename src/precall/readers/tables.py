@@ -6,13 +6,13 @@ Both ways go through the same functions, so that the same file gives the same co
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 from .._optional import require
 from . import csv_text, json_text
+from .folders import with_folders
 from .layout import Layout
-from .messages import check_columns, unreadable
+from .messages import unreadable
 from .sources import File
 from .wanted import Wanted
 
@@ -25,7 +25,7 @@ _ARROW = b"ARROW1"  # how an Arrow file begins
 Take = Callable[[int, Iterable[Any]], None]
 
 
-def read_table(files: Sequence[File], wanted: Wanted, source: str | Path) -> Any:
+def read_table(files: Sequence[File], wanted: Wanted, source: object) -> Any:
     """Read the columns of all files into one table; every failure is an InputError."""
     import pyarrow as pa
 
@@ -36,7 +36,7 @@ def read_table(files: Sequence[File], wanted: Wanted, source: str | Path) -> Any
         raise unreadable(source, error) from error
 
 
-def read_tables(files: Sequence[File], wanted: Wanted, source: str | Path) -> list[Any]:
+def read_tables(files: Sequence[File], wanted: Wanted, source: object) -> list[Any]:
     """Read the columns of each file of a source into memory."""
     require("pyarrow", "reading files", "arrow")
     import pyarrow as pa
@@ -55,7 +55,7 @@ def read_files(
     wanted: Wanted,
     take: Take,
     *,
-    source: str | Path,
+    source: object,
     whole: bool = False,
     block: int = _BLOCK,
 ) -> None:
@@ -65,10 +65,13 @@ def read_files(
     """
     import pyarrow as pa
 
+    def complete(number: int, tables: Iterable[Any]) -> None:
+        take(number, with_folders(tables, files, number, wanted))
+
     try:
         for kind in dict.fromkeys(_family(file) for file in files):
             chosen = {number: file for number, file in enumerate(files) if _family(file) == kind}
-            _READERS[kind](chosen, wanted, take, whole, block)
+            _READERS[kind](chosen, wanted, complete, whole, block)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(source, error) from error
 
@@ -85,7 +88,8 @@ def _read_text(files: dict[int, File], wanted: Wanted, take: Take, whole: bool, 
             else:
                 take(number, csv_text.pieces(found, dialect, wanted))
 
-    csv_text.read_text(list(files.values()), wanted, read, block)
+    chosen = list(files.values())
+    csv_text.read_text(chosen, wanted, read, block=block, keep_text=whole)
 
 
 def _read_json(files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int) -> None:
@@ -109,10 +113,9 @@ def _batches(stream: Any, file: File, wanted: Wanted, whole: bool) -> Iterator[A
     import pyarrow.feather as feather
     import pyarrow.parquet as parquet
 
-    names = list(wanted.columns)
     if file.kind == "parquet":
         with parquet.ParquetFile(stream, pre_buffer=False) as found:
-            check_columns(found.schema_arrow.names, file.name, names)
+            names = wanted.stored(found.schema_arrow.names, file)
             if whole:
                 yield found.read(columns=names)
             else:
@@ -126,7 +129,7 @@ def _batches(stream: Any, file: File, wanted: Wanted, whole: bool) -> Iterator[A
     else:  # the first version of Feather, which was no Arrow file
         stream.seek(0)
         reader = feather.read_table(stream).to_reader()
-    check_columns(reader.schema.names, file.name, names)
+    names = wanted.stored(reader.schema.names, file)
     yield reader.schema.empty_table().select(names)
     batches = reader
     if hasattr(reader, "get_batch"):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+
+from .messages import check_columns
+from .sources import File
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,9 +24,23 @@ class Wanted:
     guess : bool
         Whether the types of the columns of text files follow from their cells. If not, they
         depend on their part only: numbers are doubles, and the rest is the text of the cells.
+    check : callable
+        Called with the names of the columns of a file and the name of the file; raises unless
+        every column is there, and there once.
     """
 
     columns: tuple[str, ...]
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     guess: bool = True
+    check: Callable[[Sequence[str], str], None] | None = None
+
+    def stored(self, names: Iterable[str], file: File) -> list[str]:
+        """Which of the columns a file has itself; its folders may have others."""
+        own = list(names)
+        available = [*own, *(name for name in file.constants if name not in own)]
+        if self.check is None:
+            check_columns(available, file.name, self.columns)
+        else:
+            self.check(available, file.name)
+        return [name for name in self.columns if name in own]
