@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..exceptions import InputError
 from .layout import Layout, layout
-from .messages import shown
+from .messages import shown, source_name
 from .sources import File
 from .wanted import Wanted
 
@@ -33,13 +33,16 @@ MISSING_WORDS = (
 
 @dataclass(frozen=True, kw_only=True)
 class Dialect:
-    """How text is read: types by column, and bytes at a time.
+    """How text is read: types by column, bytes at a time, the decimal sign.
 
-    `words` holds the first cell that kept a column from being numbers.
+    `encoding` is that of files that seemed to be UTF-8 and are not. `words` holds the first cell
+    that kept a column from being numbers.
     """
 
     types: Mapping[str, Any]
     block: int
+    decimal: str = "."
+    encoding: str | None = None
     words: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -60,10 +63,13 @@ def read_text(
     layouts = [layout(file) for file in files]
     for found in layouts:
         wanted.stored(found.names, found.file)
-    dialect = Dialect(types=_first_types(layouts[0], wanted), block=block)
+    decimal = files[0].options.decimal or "."
+    dialect = Dialect(types=_first_types(layouts[0], wanted, decimal), block=block, decimal=decimal)
     while True:
         try:
-            return read(layouts, dialect)
+            result = read(layouts, dialect)
+            _tell(layouts, dialect)
+            return result
         except pa.ArrowInvalid as error:
             further = _further(dialect, str(error), layouts, wanted)
             if further is None:
@@ -73,7 +79,20 @@ def read_text(
                 _refuse_text(dialect, wanted)
 
 
-def _first_types(first: Layout, wanted: Wanted) -> dict[str, Any]:
+def _tell(layouts: list[Layout], dialect: Dialect) -> None:
+    """Say what was guessed."""
+    for found in layouts:
+        guesses = found.guesses()
+        if found.encoding is None and dialect.encoding is not None:
+            guesses.append(f"text in {dialect.encoding}")
+        if found.file.options.decimal is None and dialect.decimal != ".":
+            guesses.append("a decimal comma")
+        if guesses:
+            name = source_name(found.file.name)
+            found.file.options.tell(f"{name} was read with {', and with '.join(guesses)}.")
+
+
+def _first_types(first: Layout, wanted: Wanted, decimal: str) -> dict[str, Any]:
     """Where the ladder begins: the lowest types that fit the first rows."""
     import pyarrow as pa
     import pyarrow.csv as csv
@@ -82,15 +101,18 @@ def _first_types(first: Layout, wanted: Wanted) -> dict[str, Any]:
         return {n: pa.float64() if n in wanted.numbers else pa.string() for n in wanted.columns}
     rungs = _rungs()
     types = {n: rungs[-1] if n in wanted.texts else rungs[0] for n in wanted.columns}
-    dialect = Dialect(types={}, block=2**20)
-    head = first.file.head()
+    dialect = Dialect(types={}, block=2**20, decimal=decimal)
     try:
+        with first.open() as stream:
+            head = bytes(stream.read(2**16))
         rows = pa.BufferReader(head[: head.rindex(b"\n") + 1])
         schema = csv.read_csv(rows, **_options(first, dialect, wanted, quoted=True)).schema
     except (ValueError, pa.ArrowException):  # a hint was all that was wanted
         return types
     for name in schema.names:
         kind = schema.field(name).type
+        if name in wanted.numbers and kind not in rungs[:-1]:
+            kind = rungs[1]  # the ladder finds the cell that is no number
         if name not in wanted.texts and kind != pa.null():
             types[name] = kind if kind in rungs else rungs[-1]
     return types
@@ -106,6 +128,8 @@ def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted
     """The dialect one step further; None if no dialect helps."""
     if "straddling" in error and dialect.block < _LONGEST:
         return replace(dialect, block=min(_LONGER * dialect.block, _LONGEST))
+    if "invalid UTF8 data" in error and wanted.guess and dialect.encoding is None:
+        return replace(dialect, encoding="latin-1")
     failed = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", error)
     if failed is None or not wanted.guess:
         return None
@@ -115,11 +139,25 @@ def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted
     low = [n for n in wanted.columns if n in names and str(dialect.types[n]) == failed[2]]
     if not low or failed[2] == str(rungs[-1]):
         return None
+    value = re.search(r"invalid value '(.*)'", error)
+    word = "" if value is None else value[1]
+    if failed[2] == str(rungs[1]) and _may_be_comma(word, low, dialect, layouts, wanted):
+        first = _first_types(layouts[0], wanted, ",")
+        return Dialect(types=first, block=dialect.block, decimal=",", encoding=dialect.encoding)
     higher = {name: rungs[rungs.index(dialect.types[name]) + 1] for name in low}
     words = dict(dialect.words)
-    if failed[2] == str(rungs[1]) and (value := re.search(r"invalid value '(.*)'", error)):
-        words |= dict.fromkeys(low, value[1])
+    if failed[2] == str(rungs[1]):
+        words |= dict.fromkeys(low, word)
     return replace(dialect, types={**dialect.types, **higher}, words=words)
+
+
+def _may_be_comma(
+    word: str, names: list[str], dialect: Dialect, layouts: list[Layout], wanted: Wanted
+) -> bool:
+    """Whether a score that is no number is one with a decimal comma."""
+    free = all(found.delimiter != "," and found.file.options.decimal is None for found in layouts)
+    is_number = re.fullmatch(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", word) is not None
+    return free and is_number and dialect.decimal == "." and bool(wanted.numbers & set(names))
 
 
 def _refuse_text(dialect: Dialect, wanted: Wanted) -> None:
@@ -136,11 +174,12 @@ def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -
 
     return {
         "parse_options": csv.ParseOptions(delimiter=found.delimiter, newlines_in_values=quoted),
-        "read_options": csv.ReadOptions(block_size=dialect.block),
+        "read_options": csv.ReadOptions(block_size=dialect.block, skip_rows=found.skip),
         "convert_options": csv.ConvertOptions(
             include_columns=wanted.stored(found.names, found.file),
             column_types=dict(dialect.types),
             null_values=list(MISSING_WORDS),
+            decimal_point=dialect.decimal,
         ),
     }
 
@@ -150,7 +189,7 @@ def whole(found: Layout, dialect: Dialect, wanted: Wanted) -> Any:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    with found.file.open() as stream:
+    with found.open(dialect.encoding) as stream:
         data = stream.read()
     # Quoted line breaks slow the parser down, so they are allowed for only where there are quotes.
     options = _options(found, dialect, wanted, quoted=b'"' in data)
@@ -162,7 +201,7 @@ def pieces(found: Layout, dialect: Dialect, wanted: Wanted) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.csv as csv
 
-    with found.file.open() as stream:
+    with found.open(dialect.encoding) as stream:
         reader = csv.open_csv(stream, **_options(found, dialect, wanted, quoted=True))
         yield reader.schema.empty_table()
         for batch in reader:

@@ -72,7 +72,7 @@ def pieces(file: File, types: Types, wanted: Wanted, block: int) -> Iterator[Any
 
 def line_blocks(file: File, block: int) -> Iterator[bytes]:
     """Blocks of about this many bytes that end with a line; objects of an array as lines."""
-    with file.open() as stream:
+    with file.open_text(file.wide()) as stream:
         rest = bytes(stream.read(block)).removeprefix(_MARK)
         if rest.lstrip()[:1] == b"[":
             yield from _array_lines(chain([rest], iter(partial(stream.read, block), b"")), file)

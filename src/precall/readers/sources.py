@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import glob
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 from urllib.parse import unquote
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 from ..exceptions import InputError
 from .formats import BINARY, compression_by_content, format_by_content, format_by_name
 from .messages import shown
+from .options import ReadOptions
 
 _HEAD = 2**16
 
@@ -36,6 +38,8 @@ class File:
     data : bytes
     constants : mapping from str to str
         Columns whose value is in the name of a folder, such as ``day=3``.
+    options : ReadOptions
+        What was said about it.
     """
 
     name: str
@@ -44,6 +48,7 @@ class File:
     path: str | None = None
     data: bytes = b""
     constants: Mapping[str, str] = field(default_factory=dict)
+    options: ReadOptions = field(default_factory=ReadOptions)
 
     @property
     def size(self) -> int:
@@ -56,6 +61,20 @@ class File:
 
         raw = pa.BufferReader(self.data) if self.path is None else pa.OSFile(self.path)
         return raw if self.compression is None else pa.CompressedInputStream(raw, self.compression)
+
+    def open_text(self, encoding: str | None) -> Any:
+        """Open it as UTF-8."""
+        import pyarrow as pa
+
+        stream = self.open()
+        if encoding is None:
+            return stream
+        return pa.transcoding_input_stream(stream, encoding, "utf-8")
+
+    def wide(self) -> str | None:
+        """UTF-16, if its mark says so, or the encoding that was said."""
+        marked = self.head()[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        return self.options.encoding or ("utf-16" if marked else None)
 
     def head(self) -> bytes:
         """The first bytes, decompressed."""
@@ -103,46 +122,56 @@ Named = str | Path | Sequence[str | Path] | IO[bytes]
 
 
 @contextmanager
-def opened(source: Named, *, hold: int | None = None) -> Iterator[list[File]]:
+def opened(
+    source: Named, options: ReadOptions | None = None, *, hold: int | None = None
+) -> Iterator[list[File]]:
     """Yield the files of a source.
 
     Parameters
     ----------
     source : path, sequence of paths, or open file
         A file, a folder, a pattern, a named pipe, or ``-`` for standard input.
+    options : ReadOptions, optional
+        How to read them; guessed if not given.
     hold : int, optional
         Bytes of a pipe that may be held in memory. What is longer, or has to be read at random,
         goes to a temporary file. None: all of it is held.
     """
+    said = options or ReadOptions()
     with ExitStack() as stack:
         if not isinstance(source, (str, Path, Sequence)):
-            yield [_taken_in(source, "data", hold, stack)]
+            yield [_taken_in(source, "data", said, hold, stack)]
             return
         files = []
         for name in [source] if isinstance(source, (str, Path)) else source:
             if str(name) == "-":
-                files.append(_taken_in(sys.stdin.buffer, "-", hold, stack))
+                files.append(_taken_in(sys.stdin.buffer, "-", said, hold, stack))
                 continue
             for path in paths(str(name)):
                 if Path(path).is_fifo():
                     with Path(path).open("rb") as stream:
-                        files.append(_taken_in(stream, path, hold, stack))
+                        files.append(_taken_in(stream, path, said, hold, stack))
                 else:
-                    files.append(_stored(path))
+                    files.append(_stored(path, said))
         yield files
 
 
-def _stored(path: str) -> File:
+def _stored(path: str, options: ReadOptions) -> File:
     """A file by its ending, unless its first bytes say that it is binary."""
-    kind, compression = format_by_name(path), None
+    kind, compression = options.format or format_by_name(path), None
     if Path(path).is_file():
         with Path(path).open("rb") as stream:
-            head = stream.read(8)
+            head = stream.read(16)
         compression = compression_by_content(head)
         found = format_by_content(head)
         kind = found if found in BINARY else kind
     return File(
-        name=path, kind=kind, compression=compression, path=path, constants=_constants(path)
+        name=path,
+        kind=kind,
+        compression=compression,
+        path=path,
+        constants=_constants(path),
+        options=options,
     )
 
 
@@ -152,20 +181,23 @@ def _constants(path: str) -> dict[str, str]:
     return {unquote(key): unquote(value) for key, value in pairs if key}
 
 
-def _taken_in(stream: IO[bytes], name: str, hold: int | None, stack: ExitStack) -> File:
+def _taken_in(
+    stream: IO[bytes], name: str, options: ReadOptions, hold: int | None, stack: ExitStack
+) -> File:
     """Read a pipe: into memory, or into a file that is deleted with the stack."""
     data = stream.read() if hold is None else stream.read(hold)
-    held = File(name=name, kind="csv", compression=compression_by_content(data), data=data)
+    compression = compression_by_content(data)
+    held = File(name=name, kind="csv", compression=compression, data=data, options=options)
     kind = _kind(held)
     rest = b"" if hold is None else stream.read(1)
     if not rest and (hold is None or not (kind in BINARY or held.compression)):
-        return File(name=name, kind=kind, compression=held.compression, data=data)
+        return replace(held, kind=kind)
     folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="precall-")))
     with (folder / f"pipe.{kind}").open("wb") as file:
         file.write(data)
         file.write(rest)
         shutil.copyfileobj(stream, file, 2**20)
-    return File(name=name, kind=kind, compression=held.compression, path=file.name)
+    return replace(held, kind=kind, data=b"", path=file.name)
 
 
 def _kind(held: File) -> str:
@@ -173,6 +205,13 @@ def _kind(held: File) -> str:
     import pyarrow as pa
 
     try:
-        return format_by_content(held.head())
+        head = held.head()
+        found = format_by_content(head)
+        if found in BINARY:
+            return found
+        encoding = held.wide()
+        if encoding is not None:
+            found = format_by_content(head.decode(encoding, errors="ignore").encode())
+        return held.options.format or found
     except (pa.ArrowException, OSError):  # cut off inside a block of a compression
-        return "csv"
+        return held.options.format or "csv"

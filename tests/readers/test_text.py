@@ -1,0 +1,146 @@
+"""Text as people write it: encodings, separators, decimal commas, lines before the names."""
+
+import bz2
+import gzip
+import io
+import json
+
+import pyarrow as pa
+import pytest
+
+import precall as pr
+from precall.engines import arrow
+from precall.exceptions import InputError
+from precall.readers.columns import Roles, columns_of
+from precall.readers.options import ReadOptions
+from precall.readers.sources import opened
+
+GROUPS = ("Äpfel", "Öl", "Üb")
+ROWS = [(i % 3 == 0, i / 8 - 2, GROUPS[i % 3]) for i in range(40)]
+EXPECTED = pr.rank([y for y, _, _ in ROWS], [s for _, s, _ in ROWS])
+
+
+def text(delimiter=",", decimal=".", newline="\n"):
+    lines = [f"y{delimiter}Stärke{delimiter}g"]
+    for y, s, g in ROWS:
+        lines.append(delimiter.join([str(int(y)), str(s).replace(".", decimal), g]))
+    return newline.join(lines) + newline
+
+
+def lines_of_json():
+    return "\n".join(json.dumps({"y": int(y), "Stärke": s, "g": g}) for y, s, g in ROWS)
+
+
+FILES = {
+    "UTF-8": ("a.csv", text().encode(), None),
+    "UTF-8 with a mark": ("a.csv", text().encode("utf-8-sig"), None),
+    "UTF-16": ("a.csv", text().encode("utf-16"), "text in utf-16"),
+    "UTF-16, big end first": ("a.csv", b"\xfe\xff" + text().encode("utf-16-be"), "text in utf-16"),
+    "Latin-1": ("a.csv", text().encode("latin-1"), "text in latin-1"),
+    "Latin-1 and tabs": ("a.tsv", text("\t").encode("latin-1"), "text in latin-1"),
+    "carriage returns": ("a.csv", text(newline="\r\n").encode(), None),
+    "semicolons": ("a.csv", text(";").encode(), "';' between the columns"),
+    "bars": ("a.csv", text("|").encode(), "'|' between the columns"),
+    "tabs in a .csv": ("a.csv", text("\t").encode(), r"'\t' between the columns"),
+    "decimal commas": ("a.csv", text(";", ",").encode(), "a decimal comma"),
+    "decimal commas and tabs": ("a.tsv", text("\t", ",").encode(), "a decimal comma"),
+    "Latin-1 with decimal commas": ("a.csv", text(";", ",").encode("latin-1"), "a decimal comma"),
+    "lines of remarks": ("a.csv", b"# made today\n\n# by a tool\n" + text().encode(), "3 lines"),
+    "JSON lines with a mark": ("a.jsonl", lines_of_json().encode("utf-8-sig"), None),
+    "JSON lines in UTF-16": ("a.jsonl", lines_of_json().encode("utf-16"), None),
+    "a JSON array": ("a.json", f"[{lines_of_json()}]".replace("}\n", "},\n").encode(), None),
+}
+PACKERS = {
+    "plain": ("", lambda data: data),
+    "gzip": (".gz", gzip.compress),
+    "bz2": (".bz2", bz2.compress),
+    "zstd": (".zst", lambda data: pa.Codec("zstd").compress(data, asbytes=True)),
+}
+
+
+@pytest.mark.parametrize("packer", PACKERS)
+@pytest.mark.parametrize("title", FILES)
+def test_every_way_to_write_text_is_read_alike(tmp_path, title, packer):
+    name, content, guess = FILES[title]
+    ending, pack = PACKERS[packer]
+    path = tmp_path / (name + ending)
+    path.write_bytes(pack(content))
+    said = []
+    roles = Roles(label="y", scores=("Stärke",), group="g")
+    # Through a pipe the format has to be found, too.
+    for data in (path, io.BytesIO(path.read_bytes())):
+        with opened(data, ReadOptions(say=said.append)) as files:
+            columns = columns_of(files, roles, path)
+        assert columns.scores["Stärke"].tolist() == [s for _, s, _ in ROWS]
+        assert columns.positive.tolist() == [y for y, _, _ in ROWS]
+        assert columns.group.names == sorted(GROUPS)
+        data = data if data is path else io.BytesIO(path.read_bytes())
+        assert arrow.rank(data, label="y", score="Stärke") == EXPECTED
+    if guess is None:
+        assert said == []
+    else:
+        assert all(guess in sentence for sentence in said[:1])
+        assert said
+
+
+def read(content, options=None, **roles):
+    with opened(io.BytesIO(content), options) as files:
+        return columns_of(files, Roles(label="y", scores=("s",), **roles), "data")
+
+
+def test_text_that_turns_out_not_to_be_utf_8_far_below(tmp_path):
+    rows = "".join(f"{i % 2},{i},a\n" for i in range(20_000))
+    content = ("y,s,g\n" + rows).encode() + b"1,2,\xe9t\xe9\n"
+    said = []
+    columns = read(content, ReadOptions(say=said.append), group="g")
+    assert columns.group.names == ["a", "été"]
+    assert "latin-1" in said[0]
+
+
+def test_a_decimal_comma_far_below_makes_all_scores_decimals():
+    rows = "".join(f"{i % 2};{i}\n" for i in range(20_000))
+    columns = read(("y;s\n" + rows + "1;0,5\n").encode())
+    assert columns.scores["s"].dtype == float
+    assert columns.scores["s"][-1] == 0.5
+
+
+def test_points_and_commas_do_not_mix():
+    with pytest.raises(InputError, match="not numbers"):
+        read(b"y;s\n1;0,5\n0;0.25\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "options"),
+    [
+        (b"y^s\n1^0.5\n0^0.25\n", {"delimiter": "^"}),
+        (b"y;s\n1;1,5\n0;0,25\n", {"decimal": ","}),
+        ("y,s,é\n1,0.5,a\n0,0.25,b\n".encode("cp1252"), {"encoding": "cp1252"}),
+        ("y,s\n1,0.5\n0,0.25\n".encode("utf-16-le"), {"encoding": "utf-16-le"}),
+        (b"y\ts,t\n1\t0.5\n0\t0.25\n", {"format": "tsv"}),
+    ],
+    ids=["separator", "decimal", "code page", "no mark", "format"],
+)
+def test_what_is_said_is_not_guessed(content, options):
+    said = []
+    if "format" in options:
+        content = content.replace(b"s,t", b"s")
+    columns = read(content, ReadOptions(**options, say=said.append))
+    assert columns.scores["s"][1] == 0.25
+    assert not any(str(value) in sentence for sentence in said for value in options.values())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "docx"}, "format must be one of csv, feather, json, parquet, tsv"),
+        ({"delimiter": ", "}, "delimiter must be one sign"),
+        ({"decimal": "x"}, "decimal must be '.' or ','"),
+        ({"decimal": ",", "delimiter": ","}, "both ','"),
+        ({"encoding": "utf-99"}, "encoding 'utf-99' is not known"),
+        ({"missing": "fill"}, "missing must be 'raise' or 'drop'"),
+    ],
+    ids=str,
+)
+def test_options_that_no_file_can_have(options, message):
+    with pytest.raises(InputError, match=message):
+        ReadOptions(**options)
