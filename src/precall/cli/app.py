@@ -22,7 +22,7 @@ from .signals import (
     open_closed_streams,
     termination_raised,
 )
-from .terminal import one_line, tell
+from .terminal import in_options, one_line, tell
 
 _COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "private", "check")
 
@@ -122,7 +122,7 @@ def _where(error: click.ClickException) -> str:
 
 
 def _refuse(message: str, where: str = "", *, status: int = 2) -> int:
-    tell(f"precall: {one_line(message)}{where}")
+    tell(f"precall: {one_line(in_options(message))}{where}")
     return status
 
 

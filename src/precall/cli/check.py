@@ -6,9 +6,18 @@ import click
 
 from .._version import __version__
 from ..readers.columns import Roles, find_problems
+from ..readers.options import ReadOptions
 from .examples import Command
-from .options import cluster_option, column_options, file_argument, group_option, json_option
-from .terminal import console, one_line, sentences, write_json
+from .options import (
+    Source,
+    cluster_option,
+    column_options,
+    file_argument,
+    group_option,
+    json_option,
+    reading_options,
+)
+from .terminal import console, in_options, one_line, sentences, write_json
 
 _BAD_INPUT = 2
 _OPEN = (
@@ -30,8 +39,9 @@ _OPEN = (
 @group_option
 @cluster_option
 @json_option
+@reading_options
 def command(
-    file: str,
+    file: Source,
     label: str,
     scores: tuple[str, ...],
     weight: str | None,
@@ -39,6 +49,7 @@ def command(
     group: str | None,
     cluster: str | None,
     as_json: bool,
+    reading: ReadOptions,
 ) -> int:
     """Say what is wrong with FILE: a line for each problem, or that nothing is.
 
@@ -53,11 +64,11 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    problems = find_problems(file, roles)
+    problems = find_problems(file, roles, reading)
     if as_json:
         write_json({"precall": __version__, "file": file, "private": False, "problems": problems})
     else:
         for problem in problems or ["nothing is wrong."]:
-            click.echo(one_line(problem))
+            click.echo(one_line(in_options(problem)))
         sentences(console(), ["", _OPEN])
     return _BAD_INPUT if problems else 0

@@ -11,14 +11,17 @@ from ..evaluation.measures import MEASURES
 from ..exceptions import InputError
 from ..inference.compare import COMPARED_METRICS, COMPARISONS, Comparison, compare
 from ..readers.columns import Roles
+from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
+    Source,
     cluster_option,
     column_options,
     file_argument,
     json_option,
     level_option,
     read,
+    reading_options,
     seed_option,
 )
 from .terminal import console, grid, heading, progress_bar, sentences, write_json
@@ -61,8 +64,9 @@ from .terminal import console, grid, heading, progress_bar, sentences, write_jso
 @level_option
 @seed_option
 @json_option
+@reading_options
 def command(
-    file: str,
+    file: Source,
     label: str,
     scores: tuple[str, ...],
     weight: str | None,
@@ -75,12 +79,13 @@ def command(
     level: float,
     seed: int,
     as_json: bool,
+    reading: ReadOptions,
 ) -> None:
     """Compare models on the same rows of FILE: who is better, by how much, how surely."""
     if len(scores) < 2:
         raise InputError("compare needs two models: give --score twice or more.")
     roles = Roles(label=label, scores=scores, weight=weight, cluster=cluster, pos_label=pos_label)
-    columns = read(file, roles)
+    columns = read(file, roles, reading)
     with progress_bar("resampling") as progress:
         comparison = compare(
             columns.positive,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -12,17 +11,21 @@ from .._version import __version__
 from ..evaluation import Evaluation, wording
 from ..evaluation.measures import MEASURES
 from ..readers.columns import Roles
+from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
     FileRequest,
+    Source,
     cluster_option,
     column_options,
     evaluated,
     file_argument,
+    file_title,
     group_option,
     json_option,
     level_option,
     memory_option,
+    reading_options,
     recall_option,
     seed_option,
 )
@@ -56,8 +59,9 @@ from .terminal import (
 @seed_option
 @memory_option
 @json_option
+@reading_options
 def command(
-    file: str,
+    file: Source,
     label: str,
     scores: tuple[str, ...],
     weight: str | None,
@@ -69,6 +73,7 @@ def command(
     seed: int,
     memory: int,
     as_json: bool,
+    reading: ReadOptions,
 ) -> None:
     """Evaluate one or several models on the rows of FILE.
 
@@ -83,17 +88,17 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    evaluation = evaluated(FileRequest(file, roles, level, recall, seed, memory * 2**20))
+    evaluation = evaluated(FileRequest(file, roles, level, recall, seed, memory * 2**20, reading))
     if as_json:
         write_json({"precall": __version__, "file": file} | evaluation.to_dict())
     else:
         show(evaluation, file)
 
 
-def show(evaluation: Evaluation, file: str) -> None:
+def show(evaluation: Evaluation, file: Source) -> None:
     """Print an evaluation: the answer, the measures, the groups, the findings."""
     output = console()
-    source = "standard input" if file == "-" else shown(Path(file).name, 50)
+    source = shown(file_title(file), 50)
     rows = wording.plural(evaluation.n_rows, "row")
     positive = wording.count(evaluation.n_positive_rows)
     share = wording.percent(evaluation.prevalence)

@@ -9,15 +9,18 @@ from .._version import __version__
 from ..evaluation import Settings, wording
 from ..points.operating import OperatingPoint, operating_point
 from ..readers.columns import Roles
+from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
     FileRequest,
+    Source,
     column_options,
     file_argument,
     json_option,
     level_option,
     memory_option,
     ranked,
+    reading_options,
 )
 from .terminal import console, grid, heading, sentences, write_json
 
@@ -40,8 +43,9 @@ _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @level_option
 @memory_option
 @json_option
+@reading_options
 def command(
-    file: str,
+    file: Source,
     label: str,
     scores: tuple[str, ...],
     weight: str | None,
@@ -52,13 +56,14 @@ def command(
     level: float,
     memory: int,
     as_json: bool,
+    reading: ReadOptions,
 ) -> None:
     """Find a threshold whose precision (or recall) can be promised.
 
     The promise holds although the threshold is chosen on the same rows, if they are independent.
     """
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading))
     # Whoever picks one of several models by its promise has chosen among as many.
     settings = Settings(confidence_level=level, candidates=len(rankings))
     points = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -15,12 +15,15 @@ from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
-from ..readers.columns import Columns, Roles, columns_of, read_columns
+from ..readers.columns import Columns, Roles, columns_of
+from ..readers.formats import FORMATS
 from ..readers.large import LARGE, is_large, may_be_held, positive_label
+from ..readers.missing import without_missing
 from ..readers.names import positions, with_names
+from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import File, opened
-from .terminal import progress_bar, shown, spinner
+from .terminal import one_line, progress_bar, shown, spinner, tell
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,18 +35,91 @@ _FEWEST_CELLS = 1_000
 _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
-def file_argument(required: bool = True) -> Callable[[F], F]:
-    """The FILE of a command."""
+#: The FILE of a command: a name, or several that are read as one table.
+Source = str | tuple[str, ...]
+
+
+def file_argument(required: bool = True, *, several: bool = True) -> Callable[[F], F]:
+    """The FILE of a command, or its FILES."""
     return click.argument(
-        "file", required=required, type=click.Path(path_type=str), callback=_not_empty
+        "file",
+        required=required,
+        nargs=-1 if several else 1,
+        metavar="FILE..." if several and required else None,
+        type=click.Path(path_type=str),
+        callback=_not_empty,
     )
 
 
-def _not_empty(context: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+def _not_empty(
+    context: click.Context, parameter: click.Parameter, value: str | tuple[str, ...] | None
+) -> Source | None:
     """Refuse an empty name, which would be read as the folder that one is in."""
-    if value == "":
+    names = (value,) if isinstance(value, str) else value or ()
+    if "" in names:
         raise click.BadParameter("the name is empty; - is standard input.", context, parameter)
-    return value
+    if names.count("-") > 1:
+        raise click.BadParameter("- can be read only once.", context, parameter)
+    return names if len(names) > 1 else next(iter(names), None)
+
+
+def file_title(source: Source) -> str:
+    """What a page or a table calls the data."""
+    if isinstance(source, tuple):
+        return f"{file_title(source[0])} and {len(source) - 1} more"
+    return "standard input" if source == "-" else Path(source).name
+
+
+def reading_options(function: F) -> F:
+    """How to read FILE where guessing fails; the command gets them as `reading`."""
+
+    @wraps(function)
+    def command(
+        *arguments: Any,
+        sep: str | None,
+        decimal: str | None,
+        encoding: str | None,
+        file_format: str | None,
+        missing: str,
+        **others: Any,
+    ) -> Any:
+        said: list[str] = []
+        delimiter = {"tab": "\t", "\\t": "\t"}.get(sep or "", sep)
+        try:
+            reading = ReadOptions(
+                format=file_format,
+                delimiter=delimiter,
+                decimal=decimal,
+                encoding=encoding,
+                missing=missing,  # type: ignore[arg-type]
+                say=said.append,
+            )
+        except InputError as error:  # its first word is the name of the argument
+            raise InputError(f"--{error}".replace("--delimiter", "--sep")) from None
+        result = function(*arguments, reading=reading, **others)
+        for sentence in dict.fromkeys(said):
+            tell(f"precall: {one_line(sentence)}")
+        return result
+
+    options = [
+        click.option("--sep", metavar="SIGN", help="What separates the columns of text; or tab."),
+        click.option("--decimal", type=click.Choice([".", ","]), help="The decimal sign of text."),
+        click.option("--encoding", metavar="NAME", help="The encoding of text, such as latin-1."),
+        click.option(
+            "--format",
+            "file_format",
+            type=click.Choice(sorted(set(FORMATS.values()))),
+            help="The format of FILE, whatever its ending.",
+        ),
+        click.option(
+            "--missing",
+            type=click.Choice(["raise", "drop"]),
+            default="raise",
+            show_default=True,
+            help="Refuse rows with missing values, or leave them out.",
+        ),
+    ]
+    return _together(options)(command)  # type: ignore[return-value]
 
 
 def column_options(required: bool = True) -> Callable[[F], F]:
@@ -104,19 +180,20 @@ def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
 class FileRequest(NamedTuple):
     """Which file, which columns, and how to evaluate them."""
 
-    file: str
+    file: Source
     roles: Roles
     level: float = 0.95
     recall: float = 0.8
     seed: int = 0
     memory: int = LARGE
+    reading: ReadOptions = ReadOptions()
 
 
-def read(file: str, roles: Roles) -> Columns:
+def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
     """Read the columns, saying so on a terminal."""
-    with spinner() as say:
+    with spinner() as say, opened(file, reading) as files:
         say("reading")
-        return read_columns(file, roles)
+        return columns_of(files, roles, file)
 
 
 def ranked(request: FileRequest) -> dict[str, Ranking]:
@@ -191,16 +268,17 @@ def _opened(request: FileRequest) -> Iterator[list[File]]:
         with spinner() as say:
             say("reading")
             hold = may_be_held(request.memory)
-            files = stack.enter_context(opened(request.file, hold=hold))
+            files = stack.enter_context(opened(request.file, request.reading, hold=hold))
         yield files
 
 
 @contextmanager
 def _in_pieces(files: list[File], request: FileRequest) -> Iterator[list[str]]:
     """Yield files that the engines can read twice, the groups as names."""
-    group = request.roles.group
-    from_folders = any(set(request.roles.columns) & set(file.constants) for file in files)
-    if group is None and not from_folders and all(map(is_read_at_random, files)):
+    roles = request.roles
+    from_folders = any(set(roles.columns) & set(file.constants) for file in files)
+    as_stored = roles.group is None and request.reading.missing == "raise" and not from_folders
+    if as_stored and all(map(is_read_at_random, files)):
         yield [str(file.path) for file in files]
         return
     with ExitStack() as stack:
@@ -208,13 +286,21 @@ def _in_pieces(files: list[File], request: FileRequest) -> Iterator[list[str]]:
             say("reading")
             copies = copied(
                 files,
-                request.roles.wanted,
+                roles.wanted,
                 source=request.file,
                 memory=request.memory,
-                prepare=None if group is None else partial(with_names, name=group),
+                prepare=partial(_prepared, request=request),
             )
             paths = stack.enter_context(copies)
         yield paths
+
+
+def _prepared(table: Any, request: FileRequest) -> Any:
+    """Rows as in memory: those with missing values left out if asked for, groups as names."""
+    if request.reading.missing == "drop":
+        table = without_missing(table, request.roles.required)
+    group = request.roles.group
+    return table if group is None else with_names(table, group)
 
 
 def _most_cells(request: FileRequest) -> int:
@@ -265,7 +351,7 @@ def _ranked_by_pieces(
     return rankings
 
 
-def check_output(output: str, endings: tuple[str, ...], source: str | None = None) -> Path:
+def check_output(output: str, endings: tuple[str, ...], source: Source | None = None) -> Path:
     """Return where to write: the folder has to be there, and the ending has to be known."""
     path = Path(output)
     if path.suffix.lower() not in endings:
@@ -276,6 +362,7 @@ def check_output(output: str, endings: tuple[str, ...], source: str | None = Non
     reason = why_not_writable(path)
     if reason is not None:
         raise InputError(f"--output {output!r} {reason}")
-    if source not in (None, "-") and path.exists() and path.samefile(str(source)):
-        raise InputError(f"--output {output!r} is the input: choose another name.")
+    for name in (source,) if isinstance(source, str) else source or ():
+        if name != "-" and path.exists() and Path(name).exists() and path.samefile(name):
+            raise InputError(f"--output {output!r} is the input: choose another name.")
     return path

@@ -14,15 +14,18 @@ from ..evaluation import wording
 from ..inference.bands import pr_band
 from ..ranking import Ranking
 from ..readers.columns import Roles
+from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
     FileRequest,
+    Source,
     check_output,
     column_options,
     file_argument,
     level_option,
     memory_option,
     ranked,
+    reading_options,
     seed_option,
 )
 
@@ -49,8 +52,9 @@ _KINDS = ("pr", "roc", "hit", "lift", "gain")
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="A .png, .svg or .pdf file to write."
 )
+@reading_options
 def command(
-    file: str,
+    file: Source,
     label: str,
     scores: tuple[str, ...],
     weight: str | None,
@@ -61,12 +65,13 @@ def command(
     seed: int,
     memory: int,
     output: str,
+    reading: ReadOptions,
 ) -> None:
     """Draw the curves of FILE into a picture."""
     require("matplotlib", "drawing", "plot")
     path = check_output(output, (".png", ".svg", ".pdf"), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading))
     # Matplotlib reads dollar signs as mathematics.
     titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))

@@ -50,7 +50,7 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
         "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
     ),
 )
-@file_argument()
+@file_argument(several=False)
 @click.option("--label", required=True, metavar="COLUMN", help="Column with the labels.")
 @click.option("--score", required=True, metavar="COLUMN", help="Column with the scores.")
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from .._text import visible
@@ -12,17 +10,21 @@ from ..example import example_path, load_example
 from ..exceptions import InputError
 from ..readers.columns import Roles
 from ..readers.large import LARGE
+from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
     FileRequest,
+    Source,
     check_output,
     cluster_option,
     column_options,
     evaluated,
     file_argument,
+    file_title,
     group_option,
     level_option,
     memory_option,
+    reading_options,
     recall_option,
     seed_option,
 )
@@ -55,8 +57,9 @@ from .terminal import spinner
     help="The page to write.",
 )
 @click.option("--open", "open_page", is_flag=True, help="Open it in the browser.")
+@reading_options
 def command(
-    file: str | None,
+    file: Source | None,
     label: str | None,
     scores: tuple[str, ...],
     weight: str | None,
@@ -69,6 +72,7 @@ def command(
     memory: int,
     output: str,
     open_page: bool,
+    reading: ReadOptions,
 ) -> None:
     """Write a report on FILE: one HTML page that opens offline.
 
@@ -89,8 +93,8 @@ def command(
             cluster=cluster,
             pos_label=pos_label,
         )
-        request = FileRequest(file, roles, level, recall, seed, memory * 2**20)
-        origin = Origin(source=_source(file), command=_again(request, output))
+        request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading)
+        origin = Origin(source=file_title(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
     evaluation = evaluated(request, curves=True)
     with spinner() as say:
@@ -99,10 +103,6 @@ def command(
     click.echo(f"The report is in {visible(written)}")
     if open_page:
         click.launch(written.as_uri())
-
-
-def _source(file: str) -> str:
-    return "standard input" if file == "-" else Path(file).name
 
 
 def _example(level: float, recall: float, seed: int, output: str) -> tuple[FileRequest, Origin]:
@@ -123,7 +123,8 @@ def _example(level: float, recall: float, seed: int, output: str) -> tuple[FileR
 def _again(request: FileRequest, output: str) -> tuple[str, ...]:
     """The command that makes the page again."""
     roles = request.roles
-    words = ["precall", "report", request.file, "--label", roles.label]
+    files = (request.file,) if isinstance(request.file, str) else request.file
+    words = ["precall", "report", *files, "--label", roles.label]
     for name in roles.scores:
         words += ["--score", name]
     for option in ("weight", "group", "cluster", "pos_label"):
@@ -140,4 +141,15 @@ def _settings(request: FileRequest) -> list[str]:
         value = getattr(request, option)
         if value != default:
             words += [f"--{option}", f"{value:g}"]
+    reading = request.reading
+    said = {
+        "sep": "tab" if reading.delimiter == "\t" else reading.delimiter,
+        "decimal": reading.decimal,
+        "encoding": reading.encoding,
+        "format": reading.format,
+        "missing": None if reading.missing == "raise" else reading.missing,
+    }
+    for option, value in said.items():
+        if value is not None:
+            words += [f"--{option}", value]
     return words

@@ -25,6 +25,14 @@ _WIDTH = 80
 _BAR = 26
 _LONGEST_NAME = 26
 _LONGEST_MESSAGE = 600
+_MARK_WIDTH = 6
+# Arguments of the library, and what the command line calls them.
+_OPTIONS = (
+    (re.compile(r"missing='drop'"), "--missing drop"),
+    (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
+    (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
+    (re.compile(r"\b(label|score|weight|group)=('(?:[^'\\]|\\.)*')"), r"\1 column \2"),
+)
 _MARKS = {
     "warning": ("Warning", "bold red"),
     "note": ("Note", "bold"),
@@ -51,6 +59,13 @@ def console() -> Console:
         output.width = min(output.width, 100)
         return output
     return Console(file=cast(IO[str], _Trimmed()), width=_WIDTH, **options)
+
+
+def in_options(message: str) -> str:
+    """Say what the library says about arguments as the command line would: with its options."""
+    for argument, option in _OPTIONS:
+        message = argument.sub(option, message)
+    return message
 
 
 def one_line(message: str) -> str:

@@ -75,7 +75,7 @@ def _positive_cells(column: Any, roles: Roles) -> Mask:
     if roles.pos_label is None and not all(word in (1.0, 0.0, -1.0) for word in words):
         raise InputError(
             f"label column {shown(roles.label)} has labels other than 1, 0, -1, true and false: "
-            "say which one is positive with --pos-label."
+            "say which one is positive with pos_label=."
         )
     is_positive = np.array([word == wanted for word in words], dtype=np.bool_)
     return np.asarray(is_positive[encoded.indices.to_numpy(zero_copy_only=False)])

@@ -20,7 +20,9 @@ from .._arrow import is_nested, is_number, plain
 from .._words import plural
 from ..exceptions import InputError
 from .messages import refuse_nested, shown, source_name
+from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
+from .options import ReadOptions
 from .sources import File, Named, opened
 from .tables import read_table
 from .wanted import Wanted
@@ -64,7 +66,7 @@ class Roles:
     def __post_init__(self) -> None:
         """Refuse a column in two roles that exclude each other."""
         if not self.scores:
-            raise InputError("at least one score column is needed: name it with --score.")
+            raise InputError("at least one score column is needed: name it.")
         twice = [name for name in self.scores if self.scores.count(name) > 1]
         if twice:
             raise InputError(f"score column {shown(twice[0])} is named twice: name it once.")
@@ -78,6 +80,12 @@ class Roles:
     def columns(self) -> list[str]:
         """Every column that has to be read, once."""
         others = [name for name in (self.weight, self.group, self.cluster) if name is not None]
+        return list(dict.fromkeys([self.label, *self.scores, *others]))
+
+    @property
+    def required(self) -> list[str]:
+        """Columns without which a row cannot be used; one without a group can."""
+        others = [name for name in (self.weight, self.cluster) if name is not None]
         return list(dict.fromkeys([self.label, *self.scores, *others]))
 
     @property
@@ -117,7 +125,7 @@ class Columns:
         return int(self.positive.size)
 
 
-def read_columns(source: Named, roles: Roles) -> Columns:
+def read_columns(source: Named, roles: Roles, options: ReadOptions | None = None) -> Columns:
     """Read the columns asked for into memory and check them.
 
     Parameters
@@ -127,6 +135,8 @@ def read_columns(source: Named, roles: Roles) -> Columns:
         also compressed), a folder or a pattern of such files, or ``-`` for standard input or a
         named pipe, where the format is recognised by its first bytes.
     roles : Roles
+    options : ReadOptions, optional
+        How to read the file; guessed if not given.
 
     Returns
     -------
@@ -145,7 +155,7 @@ def read_columns(source: Named, roles: Roles) -> Columns:
     >>> columns.n_rows, int(columns.positive.sum())
     (4000, 78)
     """
-    with opened(source) as files:
+    with opened(source, options) as files:
         return columns_of(files, roles, source)
 
 
@@ -158,6 +168,14 @@ def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
 
 def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
     table = read_table(files, roles.wanted, source)
+    options = files[0].options
+    if options.missing == "drop" and table.num_rows:
+        rows = table.num_rows
+        table = without_missing(table, roles.required)
+        if table.num_rows < rows:
+            options.tell(sentence(rows - table.num_rows, rows))
+        if not table.num_rows:
+            raise InputError(f"every row of {source_name(source)} has missing values.")
     if table.num_rows == 0:
         raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
     return table
@@ -184,7 +202,7 @@ def _read(table: Any, name: str, read: Callable[..., Any]) -> Any:
     return read(column_of(table, name), name)
 
 
-def find_problems(source: Named, roles: Roles) -> list[str]:
+def find_problems(source: Named, roles: Roles, options: ReadOptions | None = None) -> list[str]:
     """Return everything that is wrong with a file, a line for each column that has something.
 
     The lines quote the file: they are for its owner, and not private.
@@ -195,6 +213,8 @@ def find_problems(source: Named, roles: Roles) -> list[str]:
         As for :func:`read_columns`.
     roles : Roles
         Which columns to look at.
+    options : ReadOptions, optional
+        How to read the file; guessed if not given.
 
     Returns
     -------
@@ -211,7 +231,7 @@ def find_problems(source: Named, roles: Roles) -> list[str]:
     ["score column 'channel' holds text such as 'in store', not numbers: name a column of ..."]
     """
     try:
-        with opened(source) as files:
+        with opened(source, options) as files:
             table = _filled_table(files, roles, source)
     except InputError as error:
         return [str(error)]
@@ -256,7 +276,8 @@ def reject_nulls(column: Any, name: str) -> None:
     if count:
         raise InputError(
             f"column {shown(name)} has {plural(count, 'missing value')}, the first in "
-            f"data row {int(np.argmax(missing)) + 1}: drop or fill those rows first."
+            f"data row {int(np.argmax(missing)) + 1}: fill those rows, or leave them out with "
+            "missing='drop'."
         )
 
 
@@ -327,7 +348,7 @@ def numeric_label(pos_label: Any, name: str) -> Any:
     except ValueError:
         raise InputError(
             f"{name} holds numbers, and the positive label {shown(pos_label)} is none: "
-            "give one of its numbers with --pos-label."
+            "give one of its numbers as pos_label=."
         ) from None
     return int(value) if value.is_integer() else value
 
@@ -352,7 +373,7 @@ def _positive_text(column: Any, roles: Roles) -> Mask:
     if roles.pos_label is None:
         raise InputError(
             f"{name} holds words ({listed}): say which one is positive, for example "
-            f"--pos-label {shown(_rarer(encoded, words))}."
+            f"pos_label={shown(_rarer(encoded, words))}."
         )
     if str(roles.pos_label) not in words:
         raise InputError(f"{name} has no label {shown(roles.pos_label)}; it has {listed}.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from .._optional import require
@@ -79,14 +78,14 @@ def _rows(stream: Any) -> int:
     return sum(batch.num_rows for batch in pa.ipc.open_stream(stream))
 
 
-def positive_label(paths: Sequence[str], roles: Roles, source: str | Path) -> Any:
+def positive_label(paths: Sequence[str], roles: Roles, source: object) -> Any:
     """Return the positive label in the type of the label column of Parquet or Feather files."""
     import pyarrow.dataset as ds
     import pyarrow.types as kind
 
     form = "feather" if paths[0].endswith((".feather", ".arrow", ".ipc")) else "parquet"
     schema = ds.dataset(list(paths), format=form).schema
-    check_columns(schema.names, str(source), roles.columns)
+    check_columns(schema.names, source, roles.columns)
     found = schema.field(roles.label).type
     if kind.is_dictionary(found):
         found = found.value_type
@@ -94,7 +93,7 @@ def positive_label(paths: Sequence[str], roles: Roles, source: str | Path) -> An
         if roles.pos_label is None:
             raise InputError(
                 f"label column {shown(roles.label)} holds words: say which one is positive with "
-                "--pos-label."
+                "pos_label=."
             )
         return str(roles.pos_label)
     return numeric_label(roles.pos_label, f"label column {shown(roles.label)}")

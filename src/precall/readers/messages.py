@@ -15,6 +15,9 @@ def shown(name: object) -> str:
 
 def source_name(source: object) -> str:
     """A file in a message."""
+    if isinstance(source, (list, tuple)):
+        others = f" and {len(source) - 1} more" if len(source) > 1 else ""
+        return f"{source_name(source[0])}{others}"
     return "standard input" if str(source) == "-" else shown(source)
 
 
@@ -24,7 +27,7 @@ def unreadable(source: object, error: object) -> InputError:
     return InputError(f"{source_name(source)} cannot be read: {reason}.")
 
 
-def check_columns(available: Sequence[str], source: str, wanted: Sequence[str]) -> None:
+def check_columns(available: Sequence[str], source: object, wanted: Sequence[str]) -> None:
     """Raise unless every column is there, and there once."""
     for name in wanted:
         times = list(available).count(name)

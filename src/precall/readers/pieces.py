@@ -12,6 +12,7 @@ from .._arrow import is_nested, is_number, plain
 from ..exceptions import InputError
 from .formats import FORMATS, ending
 from .messages import refuse_nested, shown
+from .missing import sentence
 from .sources import File
 from .tables import read_files
 from .wanted import Wanted
@@ -44,6 +45,8 @@ def copied(
     with tempfile.TemporaryDirectory(prefix="precall-") as folder:
         writer = _Writer(Path(folder), wanted, prepare)
         read_files(files, wanted, writer, source=source, block=block)
+        if writer.dropped:
+            files[0].options.tell(sentence(writer.dropped, writer.rows))
         # What Arrow keeps for later goes back to the system: the next step has its own bound.
         pa.default_memory_pool().release_unused()
         yield sorted(str(path) for path in Path(folder).iterdir())
@@ -54,17 +57,35 @@ class _Writer:
 
     def __init__(self, folder: Path, wanted: Wanted, prepare: Callable[[Any], Any] | None) -> None:
         self._folder, self._wanted, self._prepare = folder, wanted, prepare
+        self._rows: dict[int, tuple[int, int]] = {}
+
+    @property
+    def rows(self) -> int:
+        """Rows read."""
+        return sum(read for read, _ in self._rows.values())
+
+    @property
+    def dropped(self) -> int:
+        """Rows left out by preparing them."""
+        return self.rows - sum(kept for _, kept in self._rows.values())
 
     def __call__(self, number: int, tables: Iterable[Any]) -> None:
         import pyarrow.parquet as parquet
 
-        found = iter(tables if self._prepare is None else map(self._prepare, tables))
+        self._rows[number] = (0, 0)  # text may be read again
+        found = (self._prepared(number, table) for table in tables)
         first = next(found)
         self._require_numbers(first)
         with parquet.ParquetWriter(self._folder / f"{number:06}.parquet", first.schema) as writer:
             writer.write_table(first)
             for table in found:
                 writer.write_table(table)
+
+    def _prepared(self, number: int, table: Any) -> Any:
+        kept = table if self._prepare is None else self._prepare(table)
+        read, written = self._rows[number]
+        self._rows[number] = read + table.num_rows, written + kept.num_rows
+        return kept
 
     def _require_numbers(self, table: Any) -> None:
         for name in self._wanted.columns:
