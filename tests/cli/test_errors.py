@@ -135,7 +135,7 @@ def test_missing_numbers_are_no_cluster_and_no_group_of_their_own(run, tmp_path)
         ("broken.jsonl", b'{"y": 1\n', "cannot be read"),
         ("uneven.csv", b"y,s\n1,2\n1,2,3\n", "cannot be read"),
         ("latin.csv", b"y,s\n1,2\n0,3\n1,\xff\xfe\n", "s"),
-        ("table.xlsx", b"", ".csv"),
+        ("table.docx", b"", ".csv"),
         ("double.csv", b"y,s,s\n1,2,3\n0,1,1\n", "2 columns 's'"),
     ],
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from precall.exceptions import InputError
 from precall.readers.cells import read_cells
 from precall.readers.columns import Roles
 
@@ -175,3 +176,29 @@ def test_metrics_share_epsilon_without_exceeding_it(run, csv_file, epsilon):
     assert result.status == 0, result.err
     shares = [Fraction(repr(value["epsilon"])) for value in result.json()["released"]]
     assert 0 <= Fraction(epsilon) - sum(shares) <= Fraction(epsilon) / 2**50
+
+
+def test_a_private_file_can_be_said_how_to_read(run, tmp_path):
+    rows = table()
+    text = "\n".join(["y;s", *(f"{y};{s.replace('.', ',')}" for y, s in rows)]) + "\n"
+    (tmp_path / "a.dat").write_text(text)
+    options = (*OPTIONS, "--format", "csv", "--decimal", ",")
+    result = run("private", tmp_path / "a.dat", *options)
+    assert result.status == 0, result.err
+    assert result.err == ""
+    refused = run("private", tmp_path / "a.dat", *options, "--missing", "drop")
+    assert refused.status == 2
+    assert "--missing" in refused.err
+
+
+def test_no_row_decides_how_the_others_are_decoded(tmp_path):
+    """A byte that is not UTF-8 in one row leaves the labels of all others as they are."""
+    lines = ["y,s", *(f"{'é' if i % 2 else 'e'},{i}" for i in range(60))]
+    data = "\n".join([*lines, ""]).encode()
+    (tmp_path / "a.csv").write_bytes(data + b"e,60\n")
+    (tmp_path / "b.csv").write_bytes(data + b"\xe9,60\n")
+    roles = Roles(label="y", scores=("s",), pos_label="é")
+    positive, _ = read_cells(tmp_path / "a.csv", roles)
+    assert positive.tolist() == [i % 2 == 1 for i in range(60)] + [False]
+    with pytest.raises(InputError):
+        read_cells(tmp_path / "b.csv", roles)

@@ -527,15 +527,15 @@ def test_a_column_that_one_file_lacks(table, tmp_path):
 
 
 def test_files_that_are_not_there_or_not_known(table, tmp_path):
-    (tmp_path / "data.xls").write_bytes(b"?")
+    (tmp_path / "data.doc").write_bytes(b"?")
     (tmp_path / "data.parquet").write_bytes(b"?")
     (tmp_path / "empty").mkdir()
     for data, message in {
         tmp_path / "none.parquet": "is not there",
         tmp_path / "*.csv": "is not there",
-        tmp_path / "data.xls": r"has the ending '.xls', which is none of .parquet",
+        tmp_path / "data.doc": r"has the ending '.doc', which is none of .parquet",
         tmp_path / "empty": "is a folder without a file of data",
-        tmp_path: r"has the ending '.xls'",
+        tmp_path: r"has the ending '.doc'",
         tmp_path / "data.parquet": "cannot be read",
         3.5: "data must be a path",
     }.items():

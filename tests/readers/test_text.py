@@ -132,7 +132,7 @@ def test_what_is_said_is_not_guessed(content, options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "docx"}, "format must be one of csv, feather, json, parquet, tsv"),
+        ({"format": "docx"}, "format must be one of csv, excel, feather, json, parquet, tsv"),
         ({"delimiter": ", "}, "delimiter must be one sign"),
         ({"decimal": "x"}, "decimal must be '.' or ','"),
         ({"decimal": ",", "delimiter": ","}, "both ','"),

@@ -70,8 +70,11 @@ def file_title(source: Source) -> str:
     return "standard input" if source == "-" else Path(source).name
 
 
-def reading_options(function: F) -> F:
-    """How to read FILE where guessing fails; the command gets them as `reading`."""
+def reading_options(function: F, *, private: bool = False) -> F:
+    """How to read FILE where guessing fails; the command gets them as `reading`.
+
+    A private command leaves out no row, which would show in their number, and says nothing.
+    """
 
     @wraps(function)
     def command(
@@ -80,7 +83,7 @@ def reading_options(function: F) -> F:
         decimal: str | None,
         encoding: str | None,
         file_format: str | None,
-        missing: str,
+        missing: str = "raise",
         **others: Any,
     ) -> Any:
         said: list[str] = []
@@ -97,7 +100,7 @@ def reading_options(function: F) -> F:
         except InputError as error:  # its first word is the name of the argument
             raise InputError(f"--{error}".replace("--delimiter", "--sep")) from None
         result = function(*arguments, reading=reading, **others)
-        for sentence in dict.fromkeys(said):
+        for sentence in () if private else dict.fromkeys(said):
             tell(f"precall: {one_line(sentence)}")
         return result
 
@@ -119,7 +122,7 @@ def reading_options(function: F) -> F:
             help="Refuse rows with missing values, or leave them out.",
         ),
     ]
-    return _together(options)(command)  # type: ignore[return-value]
+    return _together(options[:-1] if private else options)(command)  # type: ignore[return-value]
 
 
 def column_options(required: bool = True) -> Callable[[F], F]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +18,10 @@ from ..exceptions import InputError
 from ..readers.cells import read_cells
 from ..readers.columns import Roles
 from ..readers.formats import format_by_name
+from ..readers.options import ReadOptions
 from ..readers.sources import paths
 from .examples import Command
-from .options import file_argument, json_option
+from .options import file_argument, json_option, reading_options
 from .terminal import console, grid, sentences, spinner, write_json
 
 if TYPE_CHECKING:
@@ -98,6 +100,7 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 )
 @json_option
 @click.pass_context
+@partial(reading_options, private=True)
 def command(
     context: click.Context,
     file: str,
@@ -113,6 +116,7 @@ def command(
     ledger: str | None,
     total: float | None,
     as_json: bool,
+    reading: ReadOptions,
 ) -> None:
     """Release a metric or a curve of FILE with differential privacy.
 
@@ -125,7 +129,7 @@ def command(
     _require_belonging(context, curve, limits)
     roles = Roles(label=label, scores=(score,), pos_label=pos_label)
     budget = _budget(ledger, total, epsilon, delta)
-    rows = _read(file, roles)
+    rows = _read(file, roles, reading)
     if curve:
         released = _curve(rows, epsilon, limits, budget)
     else:
@@ -186,17 +190,18 @@ def _budget(ledger: str | None, total: float | None, epsilon: float, delta: floa
     return budget
 
 
-def _read(file: str, roles: Roles) -> Rows:
+def _read(file: str, roles: Roles, reading: ReadOptions) -> Rows:
     """The rows, or one sentence that is the same whatever is wrong with them."""
     require("pyarrow", "reading files", "arrow")
     if file != "-":  # what is wrong with the name of a file is no secret
         for path in paths(file):
-            format_by_name(path)
+            if reading.format is None:
+                format_by_name(path)
     rows = None
     try:
         with spinner() as say:
             say("reading")
-            rows = read_cells(file, roles)
+            rows = read_cells(file, roles, reading)
     except Exception:  # noqa: BLE001 - whatever it is, its message may quote a row
         pass
     if rows is None or not rows[0].size:

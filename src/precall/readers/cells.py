@@ -18,6 +18,7 @@ from .._arrow import is_number
 from ..exceptions import InputError
 from .columns import Roles, column_of, reject_nulls
 from .messages import shown
+from .options import ReadOptions
 from .sources import Named, opened
 from .tables import read_tables
 
@@ -25,7 +26,9 @@ FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 
-def read_cells(source: Named, roles: Roles) -> tuple[Mask, FloatArray]:
+def read_cells(
+    source: Named, roles: Roles, options: ReadOptions | None = None
+) -> tuple[Mask, FloatArray]:
     """Read labels and the first score, each cell by itself: no row has a say in another.
 
     For private releases (``privacy/PROOFS.md``, section 1). Which rows are positive is decided by
@@ -39,6 +42,9 @@ def read_cells(source: Named, roles: Roles) -> tuple[Mask, FloatArray]:
         As for :func:`read_columns`.
     roles : Roles
         Label, one score, and the positive label.
+    options : ReadOptions, optional
+        How to read the file. What is not said follows from the names of its columns, and from no
+        row.
 
     Returns
     -------
@@ -58,7 +64,7 @@ def read_cells(source: Named, roles: Roles) -> tuple[Mask, FloatArray]:
     >>> int(positive.sum()), scores.dtype
     (78, dtype('float64'))
     """
-    with opened(source) as files:
+    with opened(source, options) as files:
         tables = read_tables(files, replace(roles.wanted, guess=False), source)
     positive = [_positive_cells(column_of(table, roles.label), roles) for table in tables]
     scores = [_double_cells(column_of(table, roles.scores[0]), roles.scores[0]) for table in tables]

@@ -18,13 +18,24 @@ FORMATS = {
     ".jsonl": "json",
     ".ndjson": "json",
     ".json": "json",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
 }
 #: Compressions by the ending of a name, as PyArrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 #: Kinds that have to be read from a place to another, and not from the beginning to the end.
-BINARY = ("parquet", "feather", "stream")
+BINARY = ("parquet", "feather", "stream", "excel")
 # How files of a kind begin.
-_MARKS = {b"PAR1": "parquet", b"ARROW1": "feather", b"\xff\xff\xff\xff": "stream"}
+_MARKS = {
+    b"PAR1": "parquet",
+    b"ARROW1": "feather",
+    b"\xff\xff\xff\xff": "stream",
+    b"PK\x03\x04": "excel",
+    b"\xd0\xcf\x11\xe0": "excel",
+}
 _COMPRESSED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bz2",

@@ -59,6 +59,8 @@ def _estimate(file: File) -> tuple[int, int]:
             return 0, int(parquet.read_metadata(stream).num_rows)
     if file.kind == "feather" and file.path is not None and file.compression is None:
         return 0, int(ds.dataset(file.path, format="feather").count_rows())
+    if file.kind == "excel":  # a sheet has at most a million rows
+        return 0, 0
     if file.kind not in _TEXT:
         with file.open_at_random() as stream:
             return 0, _rows(stream)

@@ -10,6 +10,7 @@ from typing import Any
 
 from .._optional import require
 from . import csv_text, json_text
+from .excel import read_sheet
 from .folders import with_folders
 from .layout import Layout
 from .messages import unreadable
@@ -77,7 +78,8 @@ def read_files(
 
 
 def _family(file: File) -> str:
-    return {"csv": "text", "tsv": "text", "json": "json"}.get(file.kind, "binary")
+    families = {"csv": "text", "tsv": "text", "json": "json", "excel": "excel"}
+    return families.get(file.kind, "binary")
 
 
 def _read_text(files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int) -> None:
@@ -138,4 +140,16 @@ def _batches(stream: Any, file: File, wanted: Wanted, whole: bool) -> Iterator[A
         yield pa.Table.from_batches([batch]).select(names)
 
 
-_READERS = {"text": _read_text, "json": _read_json, "binary": _read_binary}
+def _read_excel(
+    files: dict[int, File], wanted: Wanted, take: Take, whole: bool, block: int
+) -> None:
+    for number, file in files.items():
+        take(number, [read_sheet(file, wanted)])
+
+
+_READERS = {
+    "text": _read_text,
+    "json": _read_json,
+    "binary": _read_binary,
+    "excel": _read_excel,
+}
