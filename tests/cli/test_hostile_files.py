@@ -128,7 +128,22 @@ def test_hostile_files(run, folder, command, title):
 
 
 @pytest.mark.parametrize(
-    "title", ["good", "carriage returns", "no newline at the end", "compressed", "byte order mark"]
+    "title",
+    [
+        "good",
+        "blank lines",
+        "no newline at the end",
+        "byte order mark",
+        "UTF-16",
+        "carriage returns",
+        "only carriage returns",
+        "semicolons",
+        "no ending",
+        "not compressed",
+        "compressed",
+        "compressed, no ending",
+        "compressed otherwise",
+    ],
 )
 def test_files_that_only_look_hostile_are_read(run, folder, title):
     name, content = FILES[title]
@@ -180,7 +195,7 @@ def test_hostile_names_of_columns(run, folder, name):
         )
         | st.binary(min_size=1, max_size=3)
     ),
-    ending=st.sampled_from(["csv", "tsv", "jsonl", "parquet", "csv.gz"]),
+    ending=st.sampled_from(["csv", "tsv", "jsonl", "json", "parquet", "csv.gz", "txt"]),
     header=st.booleans(),
 )
 def test_any_bytes(run: Callable[..., object], folder: Path, text, ending, header):

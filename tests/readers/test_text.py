@@ -88,6 +88,18 @@ def read(content, options=None, **roles):
         return columns_of(files, Roles(label="y", scores=("s",), **roles), "data")
 
 
+@pytest.mark.parametrize("name", ["scores", "scores.txt", "scores.dat"])
+@pytest.mark.parametrize("title", ["semicolons", "a JSON array", "UTF-16"])
+def test_names_that_say_nothing_are_read_by_their_content(tmp_path, name, title):
+    (tmp_path / name).write_bytes(FILES[title][1])
+    said = []
+    with opened(tmp_path / name, ReadOptions(say=said.append)) as files:
+        columns = columns_of(files, Roles(label="y", scores=("Stärke",)), name)
+    assert columns.scores["Stärke"].tolist() == [s for _, s, _ in ROWS]
+    assert f"was read as {'json' if 'JSON' in title else 'csv'}." in said[0]
+    assert arrow.rank(tmp_path / name, label="y", score="Stärke") == EXPECTED
+
+
 def test_text_that_turns_out_not_to_be_utf_8_far_below(tmp_path):
     rows = "".join(f"{i % 2},{i},a\n" for i in range(20_000))
     content = ("y,s,g\n" + rows).encode() + b"1,2,\xe9t\xe9\n"

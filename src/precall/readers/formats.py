@@ -24,6 +24,8 @@ FORMATS = {
     ".xls": "excel",
     ".ods": "excel",
 }
+# Endings that say nothing about the format.
+_SILENT = ("", ".txt", ".dat")
 #: Compressions by the ending of a name, as PyArrow calls them.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 #: Kinds that have to be read from a place to another, and not from the beginning to the end.
@@ -52,13 +54,15 @@ def ending(path: str) -> str:
     return suffixes[-1] if suffixes else ""
 
 
-def format_by_name(path: str) -> str:
-    """File format, from the ending of the name."""
+def format_by_name(path: str) -> str | None:
+    """File format, from the ending of the name; None if that says nothing."""
     found = ending(path)
+    if found in _SILENT:
+        return None
     if found not in FORMATS:
         raise InputError(
             f"{shown(path)} has the ending {found!r}, which is none of {', '.join(FORMATS)}: "
-            "rename it, or pipe it in and give '-' as the file."
+            "rename it, or say which format it has."
         )
     return FORMATS[found]
 

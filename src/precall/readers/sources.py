@@ -165,14 +165,18 @@ def _stored(path: str, options: ReadOptions) -> File:
         compression = compression_by_content(head)
         found = format_by_content(head)
         kind = found if found in BINARY else kind
-    return File(
+    file = File(
         name=path,
-        kind=kind,
+        kind=kind or "csv",
         compression=compression,
         path=path,
         constants=_constants(path),
         options=options,
     )
+    if kind is None:
+        file = replace(file, kind=_kind(file))
+        options.tell(f"{shown(path)} was read as {file.kind}.")
+    return file
 
 
 def _constants(path: str) -> dict[str, str]:
@@ -201,7 +205,7 @@ def _taken_in(
 
 
 def _kind(held: File) -> str:
-    """The format of a pipe, of which this is the beginning."""
+    """The format of a file by its content, of which this may be the beginning."""
     import pyarrow as pa
 
     try:
