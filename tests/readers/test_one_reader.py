@@ -25,7 +25,7 @@ from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError
 from precall.readers import pieces
 from precall.readers.columns import Roles, columns_of
-from precall.readers.large import may_be_held, positive_label
+from precall.readers.large import is_large, may_be_held, positive_label
 from precall.readers.names import positions, with_names
 from precall.readers.sources import opened
 
@@ -182,3 +182,26 @@ def test_one_file_has_one_ranking(name, label, score, group, size, seed, block, 
             data = io.BytesIO(path.read_bytes()) if piped else path
             engine = answer(lambda: arrow.rank(data, **options, pos_label=pos_label))
             assert engine == expected[0]
+
+
+@pytest.mark.parametrize("score", ["whole", "numbers", "late", "decimals"])
+def test_files_of_several_kinds_are_one_table(tmp_path, score):
+    rng = np.random.default_rng(9)
+    names = ["a.csv", "a.jsonl", "a.parquet", "a.feather", "semicolons.csv"]
+    for name in names:
+        y = rng.random(40) < 0.4
+        table = pa.table(
+            {
+                "y": LABELS["whole"](y),
+                "s": SCORES[score](np.round(rng.normal(size=40) + y, 4)),
+                "w": rng.integers(1, 4, 40),
+                "g": GROUPS["text"](rng.integers(0, 4, 40)),
+            }
+        )
+        WRITERS[name](table, tmp_path / name)
+    paths = [tmp_path / name for name in names]
+    expected = whole(paths, ROLES)
+    assert in_pieces(paths, ROLES, 2**20) == expected
+    with opened(paths) as files:
+        assert is_large(files, ROLES, memory=20_000)
+        assert not is_large(files, ROLES, memory=2**20)

@@ -34,8 +34,6 @@ def is_large(files: Sequence[File], roles: Roles, *, memory: int = LARGE) -> boo
     require("pyarrow", "reading files", "arrow")
     import pyarrow as pa
 
-    if len({file.kind for file in files}) > 1:  # read whole, whatever their size
-        return False
     text = rows = 0
     for file in files:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from .._arrow import plain
 from .._optional import require
 from . import csv_text, json_text
 from .excel import read_sheet
@@ -67,7 +68,7 @@ def read_files(
     import pyarrow as pa
 
     def complete(number: int, tables: Iterable[Any]) -> None:
-        take(number, with_folders(tables, files, number, wanted))
+        take(number, map(_with_doubles, with_folders(tables, files, number, wanted)))
 
     try:
         for kind in dict.fromkeys(_family(file) for file in files):
@@ -75,6 +76,17 @@ def read_files(
             _READERS[kind](chosen, wanted, complete, whole, block)
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(source, error) from error
+
+
+def _with_doubles(table: Any) -> Any:
+    """Decimals as doubles, each by itself: files put together would be rounded otherwise."""
+    import pyarrow.types as kind
+
+    for place, field in enumerate(table.schema):
+        found = field.type.value_type if kind.is_dictionary(field.type) else field.type
+        if kind.is_decimal(found):
+            table = table.set_column(place, field.name, plain(table.column(place)))
+    return table
 
 
 def _family(file: File) -> str:
