@@ -79,7 +79,7 @@ def test_a_guess_is_printed(run, tmp_path, expected):
     [
         (("--sep", ",,"), "--sep must be one sign"),
         (("--encoding", "utf-99"), "--encoding 'utf-99' is not known"),
-        (("--sep", ",", "--decimal", ","), "--sep and decimal are both ','"),
+        (("--sep", ",", "--decimal", ","), "--sep and --decimal are both ','"),
         (("--format", "docx"), "--format"),
         (("--missing", "fill"), "--missing"),
     ],

@@ -98,7 +98,8 @@ def reading_options(function: F, *, private: bool = False) -> F:
                 say=said.append,
             )
         except InputError as error:  # its first word is the name of the argument
-            raise InputError(f"--{error}".replace("--delimiter", "--sep")) from None
+            message = f"--{error}".replace("and decimal", "and --decimal")
+            raise InputError(message.replace("--delimiter", "--sep")) from None
         result = function(*arguments, reading=reading, **others)
         for sentence in () if private else dict.fromkeys(said):
             tell(f"precall: {one_line(sentence)}")
