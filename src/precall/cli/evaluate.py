@@ -77,8 +77,8 @@ def command(
 ) -> None:
     """Evaluate one or several models on the rows of FILE.
 
-    FILE is CSV, TSV, Parquet, Feather or JSON lines by its ending, also compressed; - reads
-    standard input.
+    FILE is CSV, TSV, Parquet, Feather, JSON or Excel by its ending, also compressed; - reads
+    standard input, and several files are read as one table.
     """
     roles = Roles(
         label=label,
