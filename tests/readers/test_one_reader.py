@@ -132,7 +132,7 @@ def in_pieces(data, roles, memory):
         pieces.copied(files, roles.wanted, source=data, memory=memory, prepare=prepare) as paths,
     ):
         found = positive_label(paths, roles, "data")
-        options = {"label": "y", "score": "s", "weight": "w", "pos_label": found}
+        options = {"label": "y", "score": "s", "weight": roles.weight, "pos_label": found}
         groups = arrow.rank(paths, **options, group="g")
         groups = groups.select(positions(groups.labels.tolist()))
         named = dict(zip(groups.labels.tolist(), groups, strict=True))
@@ -205,3 +205,45 @@ def test_files_of_several_kinds_are_one_table(tmp_path, score):
     with opened(paths) as files:
         assert is_large(files, ROLES, memory=20_000)
         assert not is_large(files, ROLES, memory=2**20)
+
+
+# What the cells below the first ones hold, by column.
+LABEL_WORDS = ("0", "1"), ("0", "1.0"), ("true", "0"), ("1", "0,0"), ("1", "NA"), ("1", "sick")
+SCORE_WORDS = (
+    ("7", "-3"),
+    ("0.5", "7"),
+    ("9007199254740993", "9007199254740992"),
+    ("9007199254740993", "0.5"),
+    ("99999999999999999999", "1e3"),
+    ("0,5", "7"),
+    ("0,5", "0.5"),
+    ("inf", "-inf"),
+    ("true", "0"),
+    ("7", ""),
+    ("7", "x"),
+)
+GROUP_WORDS = ("007", "7", "1", "1.0", "NA", "", "null", "é", '"a\nb"', '""')
+
+
+@settings(max_examples=2 * settings.default.max_examples)
+@given(
+    labels=st.sampled_from(LABEL_WORDS),
+    scores=st.sampled_from(SCORE_WORDS),
+    picks=st.lists(st.integers(0, 39), min_size=1, max_size=12),
+    repeats=st.integers(1, 40),
+    delimiter=st.sampled_from(",;\t|"),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16", "latin-1"]),
+    block=st.sampled_from([64, 500, 2**20]),
+)
+def test_any_cells_have_one_ranking(labels, scores, picks, repeats, delimiter, encoding, block):
+    """What follows from the cells does not depend on how many of them are read at a time."""
+    rows = [("1", "1", "a"), ("0", "2", "b")] * repeats
+    rows += [(labels[n % 2], scores[n // 2 % 2], GROUP_WORDS[n // 4]) for n in picks]
+    text = "\n".join(delimiter.join(row) for row in [("y", "s", "g"), *rows]) + "\n"
+    roles = Roles(label="y", scores=("s",), group="g")
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pieces, "_MOST_BLOCK", block)
+        path = Path(folder) / "a.csv"
+        path.write_bytes(text.encode(encoding))
+        expected = answer(lambda: whole(path, roles))
+        assert answer(lambda: in_pieces(path, roles, 2**20)) == expected
