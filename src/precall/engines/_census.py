@@ -47,8 +47,10 @@ class PositiveScores:
         self.waiting.append((scores, groups))
         self.n_waiting += scores.size
         # Where scores are thinned there is a bound, and what waits counts towards it.
-        most = self.size if self.limit is None else self.size // 2
-        if self.n_waiting > max(_WAITING, most):
+        most = max(_WAITING, self.size)
+        if self.limit is not None:
+            most = max(_WAITING - self.size, self.size // 2)
+        if self.n_waiting > most:
             self.settle()
 
     @property
