@@ -6,6 +6,7 @@ import io
 import json
 
 import pyarrow as pa
+import pyarrow.feather as feather
 import pytest
 
 import precall as pr
@@ -156,3 +157,24 @@ def test_what_is_said_is_not_guessed(content, options):
 def test_options_that_no_file_can_have(options, message):
     with pytest.raises(InputError, match=message):
         ReadOptions(**options)
+
+
+def test_an_engine_takes_the_same_options(tmp_path):
+    path = tmp_path / "a.dat"
+    path.write_text("y^s\n1^0,5\n0^0,25\n1^\n0^0,75\n")
+    said = []
+    options = ReadOptions(format="csv", delimiter="^", decimal=",", missing="drop", say=said.append)
+    names = {"label": "y", "score": "s"}
+    assert arrow.rank(path, **names, options=options) == pr.rank([1, 0, 0], [0.5, 0.25, 0.75])
+    assert said == ["1 row of 4 with missing values left out."]
+    table = pa.table({"y": [1, 0, None], "s": [1.0, 2.0, 3.0]})
+    feather.write_feather(table, tmp_path / "a.feather")
+    drop = ReadOptions(missing="drop")
+    expected = pr.rank([1, 0], [1.0, 2.0])
+    assert arrow.rank(tmp_path / "a.feather", **names, options=drop) == expected
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    assert arrow.rank(io.BytesIO(sink.getvalue()), **names, options=drop) == expected
+    with pytest.raises(InputError, match="options are for files"):
+        arrow.rank(table, **names, options=drop)

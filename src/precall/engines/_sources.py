@@ -12,12 +12,15 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from ..exceptions import InputError
 from ..readers.large import may_be_held
+from ..readers.missing import without_missing
+from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import opened
 from ._columns import Request, gathered, select
@@ -52,20 +55,25 @@ class Source:
 
 
 @contextmanager
-def open_source(data: object, request: Request, memory: int) -> Iterator[Source]:
+def open_source(
+    data: object, request: Request, memory: int, options: ReadOptions | None = None
+) -> Iterator[Source]:
     """Find out what `data` is; see :func:`precall.engines.arrow.rank`."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-    if isinstance(data, ds.Dataset):
+    named = isinstance(data, (str, os.PathLike)) or _is_paths(data) or hasattr(data, "read")
+    if options is not None and not named:
+        raise InputError("options are for files: leave them out for data that are open already.")
+    if named:
+        with _files(data, request, memory, options or ReadOptions()) as source:
+            yield source
+    elif isinstance(data, ds.Dataset):
         yield _dataset(data, request)
     elif isinstance(data, (pa.Table, pa.RecordBatch)):
         yield _dataset(ds.dataset(data), request)
     elif isinstance(data, pa.RecordBatchReader):
         yield _once(data, request)
-    elif isinstance(data, (str, os.PathLike)) or _is_paths(data) or hasattr(data, "read"):
-        with _files(data, request, memory) as source:
-            yield source
     elif callable(data):
         factory: Callable[[], Iterable[Any]] = data
         yield Source.from_stream(lambda _: _read(factory()), request)
@@ -77,23 +85,28 @@ def open_source(data: object, request: Request, memory: int) -> Iterator[Source]
 
 
 @contextmanager
-def _files(data: Any, request: Request, memory: int) -> Iterator[Source]:
+def _files(data: Any, request: Request, memory: int, options: ReadOptions) -> Iterator[Source]:
     """Files that Arrow reads in pieces as they are; all others are copied to such files first."""
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    drop = options.missing == "drop"
     if hasattr(data, "read"):
         data = data if hasattr(data, "peek") else io.BufferedReader(data)
-        if data.peek(4)[:4] == _STREAM_MARK:  # has its types, so it can be ranked as it comes
+        # An Arrow stream has its types, so it can be ranked as it comes.
+        if not drop and data.peek(4)[:4] == _STREAM_MARK:
             yield _once(pa.ipc.open_stream(data), request)
             return
     elif isinstance(data, os.PathLike):
         data = Path(data)
-    with opened(data, hold=may_be_held(memory)) as files:
-        if all(map(is_read_at_random, files)):
+    with opened(data, options, hold=may_be_held(memory)) as files:
+        if not drop and all(map(is_read_at_random, files)):
             yield _dataset(_open_files([str(file.path) for file in files], files[0].kind), request)
             return
-        with copied(files, request.wanted, source="data", memory=memory) as paths:
+        names = [name for role, name in request.columns.items() if role != "group"]
+        prepare = partial(without_missing, names=names) if drop else None
+        wanted, size = request.wanted, memory
+        with copied(files, wanted, source="data", memory=size, prepare=prepare) as paths:
             yield _dataset(ds.dataset(paths, format="parquet"), request)
 
 

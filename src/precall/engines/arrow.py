@@ -14,6 +14,7 @@ from .._validation import as_count
 from ..builder import RankingBuilder
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ..readers.options import ReadOptions
 from ._census import Room
 from ._columns import Piece, Request, read_pieces
 from ._sources import Source, open_source, spooled
@@ -47,6 +48,7 @@ def rank(
     max_rows: int | None = None,
     memory: int = 512 * 2**20,
     progress: Progress | None = None,
+    options: ReadOptions | None = None,
 ) -> Any:
     """Rank data on disk, exactly, in bounded memory.
 
@@ -83,6 +85,9 @@ def rank(
         Called as ``progress(done, total)`` with the rows handled so far and the rows to handle in
         both passes, or None while that is not known. Calls come from the threads that do the
         work, one at a time.
+    options : precall.readers.options.ReadOptions, optional
+        How to read files where guessing fails: their format, the separator, the decimal sign and
+        the encoding of text, and whether rows with missing values are dropped.
 
     Returns
     -------
@@ -117,7 +122,7 @@ def rank(
     memory = as_count(memory, "memory", minimum=1)
     rows = _rows_at_a_time(request, memory)
     with ExitStack() as stack:
-        source = stack.enter_context(open_source(data, request, memory))
+        source = stack.enter_context(open_source(data, request, memory, options))
         if source.once and max_rows is not None and group is None:
             return _one_pass(source, request, max_rows, rows, progress)
         kept = source

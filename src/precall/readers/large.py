@@ -73,7 +73,8 @@ def _rows(stream: Any) -> int:
     import pyarrow as pa
 
     if stream.read(6) == b"ARROW1":
-        return int(pa.ipc.open_file(stream).count_rows())
+        file = pa.ipc.open_file(stream)
+        return sum(file.get_batch(number).num_rows for number in range(file.num_record_batches))
     stream.seek(0)
     return sum(batch.num_rows for batch in pa.ipc.open_stream(stream))
 
