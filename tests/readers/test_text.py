@@ -117,6 +117,21 @@ def test_a_decimal_comma_far_below_makes_all_scores_decimals():
     assert columns.scores["s"][-1] == 0.5
 
 
+@pytest.mark.parametrize("content", [b"y,s\n", b"y,s", b"# remark\ny,s"])
+def test_a_header_alone(tmp_path, content):
+    with pytest.raises(InputError, match="has a header but no rows"):
+        read(content)
+    (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(InputError, match=r"no rows|at least one row"):
+        arrow.rank(tmp_path / "a.csv", label="y", score="s")
+
+
+def test_an_engine_names_the_file_that_it_cannot_read(tmp_path):
+    (tmp_path / "a.csv").write_text("y,s\n1,2\n1,2,3\n")
+    with pytest.raises(InputError, match=r"a.csv' cannot be read: .*Expected 2 columns, got 3"):
+        arrow.rank(tmp_path / "a.csv", label="y", score="s")
+
+
 def test_points_and_commas_do_not_mix():
     with pytest.raises(InputError, match="not numbers"):
         read(b"y;s\n1;0,5\n0;0.25\n")

@@ -105,8 +105,9 @@ def _files(data: Any, request: Request, memory: int, options: ReadOptions) -> It
             return
         names = [name for role, name in request.columns.items() if role != "group"]
         prepare = partial(without_missing, names=names) if drop else None
-        wanted, size = request.wanted, memory
-        with copied(files, wanted, source="data", memory=size, prepare=prepare) as paths:
+        named = [file.name for file in files]
+        copies = copied(files, request.wanted, source=named, memory=memory, prepare=prepare)
+        with copies as paths:
             yield _dataset(ds.dataset(paths, format="parquet"), request)
 
 

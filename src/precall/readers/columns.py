@@ -19,7 +19,7 @@ from .. import _validation
 from .._arrow import is_nested, is_number, plain
 from .._words import plural
 from ..exceptions import InputError
-from .messages import refuse_nested, shown, source_name
+from .messages import no_rows, refuse_nested, shown, source_name
 from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
 from .options import ReadOptions
@@ -177,7 +177,7 @@ def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
         if not table.num_rows:
             raise InputError(f"every row of {source_name(source)} has missing values.")
     if table.num_rows == 0:
-        raise InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
+        raise no_rows(source)
     return table
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..exceptions import InputError
-from .messages import source_name, unreadable
+from .messages import no_rows, source_name, unreadable
 from .sources import File
 
 _HEAD = 2**16
@@ -65,6 +65,8 @@ def layout(file: File) -> Layout:
     if encoding is None and not _is_utf8(lines[first]):
         encoding = stored = "latin-1"
     text = b"\n".join(lines[first:]).decode(stored, errors="replace")
+    if "\n" not in text:
+        raise no_rows(file.name)
     delimiter = file.options.delimiter or _delimiter(text.partition("\n")[0], file.kind)
     try:
         rows = csv.reader(io.StringIO(text), delimiter=delimiter)

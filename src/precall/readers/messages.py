@@ -27,6 +27,11 @@ def unreadable(source: object, error: object) -> InputError:
     return InputError(f"{source_name(source)} cannot be read: {reason}.")
 
 
+def no_rows(source: object) -> InputError:
+    """A file that ends with the names of its columns."""
+    return InputError(f"{source_name(source)} has a header but no rows: there is nothing to do.")
+
+
 def check_columns(available: Sequence[str], source: object, wanted: Sequence[str]) -> None:
     """Raise unless every column is there, and there once."""
     for name in wanted:
