@@ -20,13 +20,11 @@ def bands(quick: bool) -> Iterator[Race]:
     ranking = pr.rank(label, score)
     budgets = () if quick else (Budget(peer=RANK, at_most=20),)
     jobs = {
-        f"pr_band, {method}": partial(
-            pr.pr_band, ranking, method=method, n_resamples=REPLICATES, rng=0
-        )
+        f"band, {method}": partial(pr.band, ranking, method=method, n_resamples=REPLICATES, rng=0)
         for method in METHODS
     }
-    jobs["pr_band, exact"] = partial(pr.pr_band, ranking, method="exact")
-    jobs["roc_band, fiducial"] = partial(pr.roc_band, ranking, n_resamples=REPLICATES, rng=0)
+    jobs["band, exact"] = partial(pr.band, ranking, method="exact")
+    jobs["band of the ROC curve"] = partial(pr.band, ranking, "roc", n_resamples=REPLICATES, rng=0)
     for title, job in jobs.items():
         yield Race(
             title=f"{title}, {rows:,} rows",

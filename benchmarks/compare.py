@@ -57,7 +57,7 @@ _MODELS = (("a", 1.5), ("b", 1.4))
 def by_influence(
     label: NDArray[np.int64], scores: dict[str, NDArray[np.float64]]
 ) -> tuple[float, float]:
-    result = pr.compare(label, scores)
+    result = pr.compare(label, scores, sampling="classes")
     return result.differences["a", "b"], result.intervals["a", "b"].width / 4
 
 

@@ -47,8 +47,8 @@ def intervals(quick: bool) -> Iterator[Race]:
 def on_counts(label: NDArray[np.int64], score: NDArray[np.float64]) -> NDArray[np.float64]:
     """Rank once, then draw counts: ranking is part of the time."""
     ranking = pr.rank(label, score)
-    interval = pr.aucpr_interval(
-        ranking, method="bootstrap_percentile", n_resamples=N_RESAMPLES, rng=0
+    interval = pr.interval(
+        ranking, method="bootstrap_percentile", n_resamples=N_RESAMPLES, rng=0, sampling="classes"
     )
     return np.asarray(interval.evidence.values)
 

@@ -91,7 +91,7 @@ def _limits(interval: pr.Interval) -> Limits:
 
 
 def _delong(label: Label, score: Score) -> Limits:
-    return _limits(pr.auroc_interval(pr.rank(label, score), method="delong"))
+    return _limits(pr.interval(pr.rank(label, score), "auroc", method="delong", sampling="classes"))
 
 
 def _delong_of_peer(label: Label, score: Score) -> Limits:
@@ -102,12 +102,12 @@ def _delong_of_peer(label: Label, score: Score) -> Limits:
 
 
 def _bootstrap(label: Label, score: Score) -> Limits:
-    interval = pr.aucpr_interval(
+    interval = pr.interval(
         pr.rank(label, score),
         method="bootstrap_percentile",
         n_resamples=N_RESAMPLES,
-        prevalence="random",  # rows are drawn, as the peers do, and not each class by itself
         rng=0,
+        sampling="rows",
     )
     return _limits(interval)
 
@@ -146,9 +146,7 @@ def _bootstrap_of_confidenceinterval(label: Label, score: Score) -> Limits:
 
 def _precision(ranking: pr.Ranking, threshold: float) -> Limits:
     return _limits(
-        pr.metric_interval(
-            ranking, metric="f_beta", beta=0, threshold=threshold, prevalence="random"
-        )
+        pr.interval(ranking, pr.metrics.f_beta_at_threshold(threshold, beta=0), sampling="rows")
     )
 
 

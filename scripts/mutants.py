@@ -45,9 +45,11 @@ EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.toml"
 
 #: What numbers and decisions come from, by folder of the package.
 FOLDERS = {
-    ".": "_sorting _counting _estimators _extremes _numerics _rounding ranking areas",
-    "inference": """influence limits evidence resampling units significance intervals compare
-        permutation""",
+    ".": "_sorting _counting _estimators _extremes _numerics _rounding ranking rows areas",
+    "metrics": "*",
+    "inference": """influence limits resampling units significance intervals compare clusters
+        permutation sampling""",
+    "inference/rules": "*",
     "inference/bands": "*",
     "points": "certificates operating matrix thresholds independent",
     "aggregate": "averages pooling paired_tests summary metrics grouping",

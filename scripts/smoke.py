@@ -12,9 +12,9 @@ assert here not in Path(pr.__file__).resolve().parents, "this is the checkout, n
 example = pr.load_example()
 scores = example.scores["gradient_boosting"]
 ranking = pr.rank(example.label, scores)
-interval = pr.aucpr_interval(ranking)
+interval = pr.interval(ranking)
 assert pr.minimum_aucpr(ranking.prevalence) < interval.low < interval.estimate < interval.high < 1
-band = pr.pr_band(ranking, n_resamples=200, rng=1)
+band = pr.band(ranking, n_resamples=200, rng=1)
 assert band.contains(pr.pr_curve(ranking))
 assert pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict()))) == ranking
 assert resources.files("precall").joinpath("py.typed").is_file()

@@ -202,7 +202,7 @@ def curve_case(
                 span_name="recall",
                 n_points=CURVE_RECALL.size,
                 n_resamples=count,
-                prevalence="random",
+                varying=True,
                 rng=rng,
             )
             raw, bandwidth = _smoothing(method, scores)

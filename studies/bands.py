@@ -146,7 +146,7 @@ def all_limits(request: BandRequest) -> dict[str, Limits]:
         "asymptotic": asymptotic_limits(request),
     }
     size = float(request.ranking.n_pos + request.ranking.n_neg)
-    if request.prevalence == "fixed" or size <= EXACT_RANDOM_UP_TO:
+    if not request.varying or size <= EXACT_RANDOM_UP_TO:
         limits["exact"] = exact_limits(request)
     return limits
 
@@ -181,7 +181,7 @@ def simulate_case(
             span_name="recall",
             n_points=n_points,
             n_resamples=2000,
-            prevalence=design,
+            varying=design == "random",
             rng=rng,
         )
         truth = scenario.precision(request.grid, prevalence)

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from precall._estimators import ESTIMATORS, KERNELS, make_steps
+from precall._estimators import make_steps
 from precall.areas import aucpr
+from precall.metrics import ESTIMATORS
 from precall.simulate import Bibeta, Binormal, OffsetUniform, Scenario, rank_batch, run_blocks
 
 from ._results import Results, Row, markdown_table
@@ -36,7 +37,11 @@ def estimates(
     """Draw data sets and return each estimator's values on all of them."""
     batch = rank_batch(*scenario.sample_scores(n_pos, n_neg, size=data_sets, rng=rng), moments=True)
     steps = make_steps(batch.cells)
-    values = {name: np.asarray(kernel(steps, 0.0, 1.0)) for name, kernel in KERNELS.items()}
+    values = {
+        name: np.asarray(kind.kernel(steps, 0.0, 1.0))
+        for name, kind in ESTIMATORS.items()
+        if kind.kernel is not None
+    }
     values["binormal"] = np.array([aucpr(batch[k], "binormal") for k in range(data_sets)])
     return values
 

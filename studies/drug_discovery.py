@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from precall.curves import hit_curve
 from precall.inference.compare import compare
-from precall.inference.intervals import aucpr_interval
+from precall.inference.intervals import interval as interval_of
 from precall.ranking import rank
 
 from ._cases import compute
@@ -144,7 +144,7 @@ def one_split(seed: int, trial: int, size: int, n_active: int) -> list[Row]:
     rows = []
     for name, column in scores.items():
         ranking = rank(labels, column)
-        interval = aucpr_interval(ranking)
+        interval = interval_of(ranking, sampling="classes")
         rows.append(
             _row(trial, "average_precision", name, interval.estimate, interval.low, interval.high)
         )
@@ -154,7 +154,7 @@ def one_split(seed: int, trial: int, size: int, n_active: int) -> list[Row]:
                 _row(trial, "hits", name, float(found), selected=share)
                 for share, found in zip(SHARES, hits, strict=True)
             ]
-    comparison = compare(labels, scores)
+    comparison = compare(labels, scores, sampling="classes")
     for (first, second), difference in comparison.intervals.items():
         p_value = comparison.p_values[first, second]
         rows.append(

@@ -1,6 +1,6 @@
 """How often each interval for the area covers the truth, and how wide it is.
 
-Every method of `aucpr_interval` on regular score models and on models with a few negatives above
+Every method of `interval` on regular score models and on models with a few negatives above
 everything, the numbers of positives and negatives fixed or random; cross-validation; `guarded` on
 other estimators; the intervals of other metrics.
 
@@ -12,16 +12,20 @@ is one array, and the formula intervals of the whole block are one call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from precall.inference.evidence import ClosedForm, Replicates, closed_form, resampled
-from precall.inference.functionals import Functional, Metric
+from precall.inference import limits
 from precall.inference.resampling import resampler_for
+from precall.inference.rules import RULES, rule_for
+from precall.inference.rules.bootstrap import Replicates, resampled
+from precall.inference.rules.rule import ClosedForm, closed_form
+from precall.inference.rules.stabilised import Stabilised
+from precall.metrics import Metric, aucpr, auprg, auroc, precision_at_recall
 from precall.ranking import Cells, Ranking
 from precall.simulate import REGULAR, Levels, OutlyingNegatives, Scenario, run_blocks
 
@@ -51,11 +55,11 @@ TUNED_ON = (
 )
 OTHER_ESTIMATORS = ("davis_goadrich", "lower_trapezoid", "upper_trapezoid", "leave_one_out")
 OTHER_METRICS = (
-    (Metric(name="auroc"), "logit"),
-    (Metric(name="auroc"), "beta"),
-    (Metric(name="auprg"), "influence"),
-    (Metric(name="precision_at_recall", recall=0.5), "mover"),
-    (Metric(name="precision_at_recall", recall=0.5), "influence"),
+    (auroc(), "logit"),
+    (auroc(), "beta"),
+    (auprg(), "influence"),
+    (precision_at_recall(0.5), "mover"),
+    (precision_at_recall(0.5), "influence"),
 )
 RESAMPLED_MODELS = ("binormal_1", "bibeta", "offset_uniform", "normal_against_t2")
 _SCORES_PER_BLOCK = 200_000
@@ -71,9 +75,47 @@ def scenario_of(model: str, n_neg: int) -> Any:
     return REGULAR[model]
 
 
-def functional_of(metric: Metric, prevalence: float) -> Functional:
-    """Return a metric as a functional of cells alone."""
-    return Functional(metric=metric, limits=(0.0, 1.0), prevalence=prevalence, row=-1)
+@dataclass(frozen=True, kw_only=True)
+class Beta(Stabilised):
+    """A candidate: exact limits of a share of as many trials as the variance is worth."""
+
+    def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return the limits."""
+        return limits.beta_limits(
+            form.estimate,
+            form.variance,
+            form.sizes[0],
+            level,
+            unbiased=form.unbiased,
+            guard=form.guard(level),
+        )
+
+
+CANDIDATES = {
+    "beta": Beta(
+        key="beta",
+        name="beta",
+        guarded=True,
+        summary="exact limits of a share of as many trials as the influence variance is worth",
+        source="Korn & Graubard 1998",
+        caution="a candidate, not better than guarded",
+    )
+}
+
+
+def formula(
+    metric: Metric,
+    method: str,
+    cells: Cells,
+    sizes: tuple[FloatArray, FloatArray],
+    kind: str,
+    estimate: Any = None,
+) -> ClosedForm:
+    """Return what the limits of a formula come from, for many data sets at once."""
+    rule: Any = rule_for(metric, method)
+    return closed_form(
+        metric, rule, cells, sizes=sizes, varying=kind == "random", estimate=estimate
+    )
 
 
 def draw_cells(
@@ -114,52 +156,38 @@ def draw_cells(
     return cells, n.astype(np.float64), m.astype(np.float64)
 
 
-def formula_limits(
-    cells: Cells, sizes: tuple[FloatArray, FloatArray], prevalence: float, kind: str
-) -> Limits:
+def formula_limits(cells: Cells, sizes: tuple[FloatArray, FloatArray], kind: str) -> Limits:
     """Limits of every formula for average precision."""
-    functional = functional_of(Metric(), prevalence)
     found: Limits = {}
-    own = closed_form(functional, "guarded", cells, sizes=sizes, prevalence=kind)
+    own = formula(aucpr(), "guarded", cells, sizes, kind)
     for method in FORMULAS:
-        evidence: ClosedForm
+        rule: Any = (RULES | CANDIDATES)[method]
+        evidence = replace(own, rule=rule)
         if method in ("binomial", "logit"):
-            evidence = closed_form(
-                functional, method, cells, sizes=sizes, prevalence=kind, estimate=own.estimate
-            )
-        else:
-            evidence = replace(own, method=method)
+            evidence = formula(aucpr(), method, cells, sizes, kind, own.estimate)
         found["aucpr", "average_precision", method] = evidence.limits(LEVEL)
     return found
 
 
-def other_limits(
-    cells: Cells, sizes: tuple[FloatArray, FloatArray], prevalence: float, kind: str
-) -> Limits:
+def other_limits(cells: Cells, sizes: tuple[FloatArray, FloatArray], kind: str) -> Limits:
     """Limits of the other estimators and metrics, each by its default method."""
     found: Limits = {}
     for estimator in OTHER_ESTIMATORS:
-        functional = functional_of(Metric(estimator=estimator), prevalence)
-        evidence = closed_form(functional, "guarded", cells, sizes=sizes, prevalence=kind)
+        evidence = formula(aucpr(estimator), "guarded", cells, sizes, kind)
         found["aucpr", estimator, "guarded"] = evidence.limits(LEVEL)
     for metric, method in OTHER_METRICS:
-        functional = functional_of(metric, prevalence)
-        evidence = closed_form(functional, method, cells, sizes=sizes, prevalence=kind)
-        found[metric.name, "", method] = evidence.limits(LEVEL)
+        found[metric.name, "", method] = formula(metric, method, cells, sizes, kind).limits(LEVEL)
     return found
 
 
-def resampled_limits(
-    cells: Cells, prevalence: float, n_resamples: int, rng: np.random.Generator
-) -> Limits:
+def resampled_limits(cells: Cells, n_resamples: int, rng: np.random.Generator) -> Limits:
     """Limits of the three bootstrap methods, from the same replicates of each data set."""
-    functional = functional_of(Metric(), prevalence)
     methods = ("bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
     ends: dict[str, list[tuple[float, float]]] = {method: [] for method in methods}
-    for evidence in _replicates(functional, "bootstrap_t", cells, n_resamples, rng):
+    for evidence in _replicates("bootstrap_t", cells, n_resamples, rng):
         for method in methods:
-            errors = evidence.errors if method == "bootstrap_t" else None
-            ends[method].append(replace(evidence, method=method, errors=errors).limits(LEVEL))
+            rule: Any = RULES[method]
+            ends[method].append(replace(evidence, rule=rule).limits(LEVEL))
     return {
         ("aucpr", "average_precision", method): tuple(np.transpose(pairs))
         for method, pairs in ends.items()
@@ -167,10 +195,12 @@ def resampled_limits(
 
 
 def _replicates(
-    functional: Functional, method: str, cells: Cells, n_resamples: int, rng: np.random.Generator
+    method: str, cells: Cells, n_resamples: int, rng: np.random.Generator
 ) -> Iterator[Replicates]:
     """Bootstrap every data set, the numbers of positives and negatives fixed."""
     size = cells.positives.shape[1]
+    metric = aucpr()
+    rule: Any = RULES[method]
     for row in range(len(cells.positives)):
         ranking = Ranking(
             threshold=-np.arange(size),
@@ -180,12 +210,12 @@ def _replicates(
             below=int(cells.below[row]),
         )
         yield resampled(
-            functional,
-            method,
+            metric,
+            rule,
             ranking,
-            resampler_for(functional, ranking, "fixed"),
+            resampler_for(metric, ranking, together=False),
             n_resamples=n_resamples,
-            prevalence="fixed",
+            varying=False,
             rng=rng,
         )
 
@@ -198,7 +228,7 @@ def crossval_limits(
 
     folds = 10
     cells, *_ = draw_cells(scenario, n_pos // folds, n_neg // folds, data_sets * folds, rng)
-    values = functional_of(Metric(), 0.5).value(cells).reshape(data_sets, folds)
+    values = aucpr().value(cells).reshape(data_sets, folds)
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(folds)
     half = float(stdtrit(folds - 1, 0.5 + 0.5 * LEVEL)) * error
     ends = np.clip([mean - half, mean + half], 0.0, 1.0)
@@ -250,10 +280,10 @@ def simulate_case(
         random = kind == "random"
         cells, n, m = draw_cells(scenario, n_pos, n_neg, per_block, rng, random=random)
         if part == "formula":
-            return formula_limits(cells, (n, m), prevalence, kind)
+            return formula_limits(cells, (n, m), kind)
         if part == "other":
-            return other_limits(cells, (n, m), prevalence, kind)
-        return resampled_limits(cells, prevalence, n_resamples, rng) | crossval_limits(
+            return other_limits(cells, (n, m), kind)
+        return resampled_limits(cells, n_resamples, rng) | crossval_limits(
             scenario, n_pos, n_neg, per_block, rng
         )
 
@@ -293,21 +323,20 @@ def sampling_of(
     """
     rng = np.random.default_rng(seed)
     n_neg = round(n_pos * (1.0 - prevalence) / prevalence)
-    functional = functional_of(Metric(), prevalence)
     scenario = scenario_of(model, n_neg)
     truth = scenario.aucpr(prevalence)
     cells, *_ = draw_cells(scenario, n_pos, n_neg, _SAMPLING_DATA_SETS, rng)
-    estimates = functional.value(cells)
+    estimates = aucpr().value(cells)
     low, high = np.quantile(estimates, [0.5 - 0.5 * LEVEL, 0.5 + 0.5 * LEVEL])
     located = {"binomial": float(estimates.mean() / truth)}
     if resample:
         cells, *_ = draw_cells(scenario, n_pos, n_neg, _SAMPLING_DATA_SETS // 10, rng)
-        drawn = _replicates(functional, "bootstrap_percentile", cells, 200, rng)
+        drawn = _replicates("bootstrap_percentile", cells, 200, rng)
         medians = [float(np.median(evidence.values)) for evidence in drawn]
         located["bootstrap_percentile"] = float(np.mean(medians) / truth)
     if n_pos >= 10:
         cells, *_ = draw_cells(scenario, n_pos // 10, n_neg // 10, _SAMPLING_DATA_SETS, rng)
-        located["crossval"] = float(np.mean(functional.value(cells)) / truth)
+        located["crossval"] = float(np.mean(aucpr().value(cells)) / truth)
     return Sampling(float(high - low), located)
 
 

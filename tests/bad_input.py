@@ -231,12 +231,12 @@ CASES = (
         ),
         (
             "an interval with one class",
-            "pr.aucpr_interval(pr.rank([0, 0], [2, 1]))",
+            "pr.interval(pr.rank([0, 0], [2, 1]))",
             _undefined("has no interval with no positives: check the labels and pos_label"),
         ),
         (
             "an estimate of exactly 1 has a one-sided interval",
-            "pr.aucpr_interval(pr.rank([1, 0] * 20, [2, 1] * 20)).high",
+            "pr.interval(pr.rank([1, 0] * 20, [2, 1] * 20)).high",
             {"value": 1.0},
         ),
         (
@@ -264,7 +264,7 @@ CASES = (
         ),
         (
             "a number outside its range",
-            "pr.aucpr_interval(ranking, confidence_level=95)",
+            "pr.interval(ranking, confidence_level=95)",
             _input("confidence_level must be strictly between 0 and 1, got 95"),
         ),
         (

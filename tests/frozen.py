@@ -9,9 +9,18 @@ import numpy as np
 
 import precall as pr
 from precall.exceptions import PrecallError
-from precall.inference.methods import METHODS
+from precall.inference.rules import rules_of
 
-OPTIONS = {"precision_at_recall": {"recall": 0.5}, "recall_at_precision": {"precision": 0.5}}
+INTERVALS = (
+    pr.metrics.aucpr(),
+    pr.metrics.aucnpr(),
+    pr.metrics.auroc(),
+    pr.metrics.auprg(),
+    pr.metrics.precision_at_recall(0.5),
+    pr.metrics.recall_at_precision(0.5),
+)
+# The numbers were frozen with the numbers of each class as part of the design.
+CLASSES = {"sampling": "classes"}
 # Said elsewhere in the file, or by the data.
 LEFT_OUT = ("confusion", "confidence_level", "labels", "required", "joint_confidence_level")
 BEST = {
@@ -22,8 +31,8 @@ BEST = {
     "matthews_correlation": {},
     "balanced_accuracy": {},
     "cost": {"cost_ratio": 5.0},
-    "precision_at_recall": {"min_recall": 0.6},
-    "recall_at_precision": {"min_precision": 0.6},
+    "precision": {"min_recall": 0.6},
+    "recall": {"min_precision": 0.6},
 }
 
 
@@ -74,32 +83,32 @@ def exact(y, s, w=None, groups=None, **_):
         yield f"best {metric}", plain(asked(pr.best_threshold, ranking, metric, **option))
     if groups is not None:
         rankings = pr.rank_groups(y, s, groups, w)
-        for metric, option in {"aucpr": {}, "aucnpr": {}, "auroc": {}, "ndcg": {"k": 3}}.items():
-            values = asked(pr.per_group, rankings, metric, **option)
-            yield f"per group {metric}", plain(values)
+        for metric in ("aucpr", "aucnpr", "auroc", "ndcg(k=3)"):
+            values = asked(pr.per_group, rankings, metric)
+            yield f"per group {metric.partition('(')[0]}", plain(values)
 
 
 def quantiles(y, s, w=None, other=None, clusters=None, groups=None):
     ranking = pr.rank(y, s, sample_weight=w)
     middle = ranking.threshold[len(ranking) // 2].item()
-    for metric, methods in METHODS.items():
-        option = {"threshold": middle} if metric == "f_beta" else OPTIONS.get(metric, {})
-        for method in methods:
-            if not method.startswith("bootstrap"):
-                got = asked(pr.metric_interval, ranking, metric=metric, method=method, **option)
-                yield f"interval {metric} {method}", plain(got)
+    for metric in (*INTERVALS, pr.metrics.f_beta_at_threshold(middle)):
+        for method in rules_of(metric):
+            if not method.startswith(("bootstrap", "fiducial")):
+                got = asked(pr.interval, ranking, metric, method=method, **CLASSES)
+                yield f"interval {metric.name} {method}", plain(got)
     for target in ("min_precision", "min_recall"):
         yield f"promise {target}", plain(asked(pr.operating_point, ranking, **{target: 0.6}))
-    for band in (pr.pr_band, pr.roc_band, pr.hit_band):
-        got = asked(band, ranking, method="exact", n_points=3)
-        yield f"exact {band.__name__}", got if isinstance(got, str) else [got.low, got.high]
+    for curve in ("pr", "roc", "hit"):
+        got = asked(pr.band, ranking, curve, method="exact", n_points=3)
+        yield f"exact {curve}_band", got if isinstance(got, str) else [got.low, got.high]
     if clusters is not None:
-        got = asked(pr.cluster_interval, y, s, clusters, sample_weight=w)
-        yield "cluster interval", plain(got)
+        rows = pr.Rows(y, s, clusters=clusters, sample_weight=w)
+        yield "cluster interval", plain(asked(pr.interval, rows, **CLASSES))
     if other is not None:
         for metric in ("aucpr", "auroc"):
             models = {"a": s, "b": other}
-            got = asked(pr.compare, y, models, metric=metric, sample_weight=w, clusters=clusters)
+            rows = {"sample_weight": w, "clusters": clusters}
+            got = asked(pr.compare, y, models, metric, **rows, **CLASSES)
             yield f"compare {metric}", plain(got)
     if groups is not None:
         rankings = pr.rank_groups(y, s, groups, w)
@@ -110,10 +119,10 @@ def quantiles(y, s, w=None, other=None, clusters=None, groups=None):
 def drawn(y, s, w=None, **_):
     ranking = pr.rank(y, s, sample_weight=w)
     for method in ("fiducial", "pointwise"):
-        got = asked(pr.pr_band, ranking, method=method, n_resamples=100, n_points=3, rng=0)
+        got = asked(pr.band, ranking, method=method, n_resamples=100, n_points=3, rng=0)
         yield f"band {method}", got if isinstance(got, str) else [got.low, got.high]
-    got = asked(pr.metric_interval, ranking, method="bootstrap_percentile", n_resamples=100, rng=0)
-    yield "interval bootstrap_percentile", plain(got)
+    draws = {"method": "bootstrap_percentile", "n_resamples": 100, "rng": 0}
+    yield "interval bootstrap_percentile", plain(asked(pr.interval, ranking, **draws, **CLASSES))
 
 
 def flat(named):

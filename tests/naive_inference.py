@@ -37,7 +37,7 @@ def derivatives(value, y_true, y_score, weights=None, step=1e-5):
     return result
 
 
-def influence_limits(y_true, y_score, level=0.95, *, method="influence", prevalence="fixed"):
+def influence_limits(y_true, y_score, level=0.95, *, method="influence", sampling="classes"):
     """The influence interval of average precision, untied or tied, line by line."""
     y, s = list(y_true), list(y_score)
     positives = [score for label, score in zip(y, s, strict=True) if label]
@@ -60,7 +60,7 @@ def influence_limits(y_true, y_score, level=0.95, *, method="influence", prevale
     if m > 1:
         variance += m / (m - 1) * sum((v - mean(by_negative)) ** 2 for v in by_negative) / m**2
     variance += (below[negatives.index(max(negatives))] / n) ** 2
-    if prevalence == "random":
+    if sampling == "rows":
         variance += mean(p * (1 - p) for p in precision) ** 2 * (1 / n + 1 / m)
 
     def kept(value):

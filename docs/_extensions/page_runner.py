@@ -112,12 +112,17 @@ def _run(outcome: Outcome, namespace: dict[str, Any], name: str) -> None:
     statements = ast.parse(source, name).body
     claims = _claims(source)
     printed = io.StringIO()
+
+    def compiled(tree: Any, mode: str) -> Any:
+        # As the reader's own file: without the __future__ imports of this one.
+        return compile(tree, name, mode, dont_inherit=True)
+
     with contextlib.redirect_stdout(printed):
         for statement in statements:
             if not isinstance(statement, ast.Expr):
-                exec(compile(ast.Module([statement], []), name, "exec"), namespace)
+                exec(compiled(ast.Module([statement], []), "exec"), namespace)
                 continue
-            value = eval(compile(ast.Expression(statement.value), name, "eval"), namespace)
+            value = eval(compiled(ast.Expression(statement.value), "eval"), namespace)
             claim = claims.get(statement.end_lineno or 0)
             if claim and not _agrees(claim, value):
                 outcome.line = statement.lineno

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._estimators import ESTIMATORS
+from . import metrics
 from ._interval import Interval
 from ._version import __version__
 from .aggregate import (
@@ -40,28 +40,16 @@ from .curves import (
     pr_curve,
     roc_curve,
 )
+from .evaluation.build import evaluate
 from .example import example_path, load_example
-from .inference.bands import (
-    BANDS,
-    Band,
-    curve_interval_at,
-    difference_band,
-    hit_band,
-    pr_band,
-    roc_band,
-    smooth_pr_curve,
-)
-from .inference.clusters import cluster_interval
+from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
 from .inference.compare import compare
-from .inference.intervals import (
-    INTERVALS,
-    aucpr_interval,
-    auroc_interval,
-    crossval_interval,
-    metric_interval,
-)
+from .inference.intervals import crossval_interval, interval
+from .inference.rules import INTERVALS
+from .metrics import ESTIMATORS, METRICS
 from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
 from .ranking import Ranking, rank
+from .rows import Rows
 
 if TYPE_CHECKING:
     from . import engines as engines
@@ -79,50 +67,48 @@ __all__ = [
     "ESTIMATORS",
     "INTERVALS",
     "Interval",
+    "METRICS",
     "Ranking",
     "RankingBuilder",
     "RankingSet",
+    "Rows",
     "__version__",
     "aggregate",
     "aucnpr",
     "aucpr",
-    "aucpr_interval",
     "auprg",
     "auroc",
-    "auroc_interval",
+    "band",
     "best_threshold",
-    "cluster_interval",
     "compare",
     "compare_groups",
     "confusion",
     "conventions",
     "crossval_interval",
-    "curve_interval_at",
     "difference_band",
     "downsample_effect",
+    "evaluate",
     "example_path",
     "f_beta",
     "gain_curve",
-    "hit_band",
     "hit_curve",
+    "interval",
     "is_achievable",
     "iso_f_contours",
     "lift_curve",
     "load_example",
-    "metric_interval",
+    "metrics",
     "minimum_aucpr",
     "minimum_average_precision",
     "minimum_pr_curve",
     "operating_point",
     "per_group",
-    "pr_band",
     "pr_curve",
     "random_average_precision",
     "rank",
     "rank_classes",
     "rank_groups",
     "read_trec",
-    "roc_band",
     "roc_curve",
     "smooth_pr_curve",
     "summary_curve",

@@ -52,6 +52,15 @@ def decoded(column: Any) -> Any:
     return column.dictionary_decode()
 
 
+def with_missing(values: Any) -> Any:
+    """Return an Arrow column that has nulls as objects, None where it has one; others as it is."""
+    import numpy as np
+
+    if not (is_arrow(values) and values.null_count):
+        return values
+    return np.array(decoded(values).to_pylist(), dtype=object)
+
+
 def plain(column: Any) -> Any:
     """Return one array; what only Arrow knows becomes the nearest plain numbers."""
     import pyarrow as pa

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._numerics import ratio
 from .exceptions import DirectionWarning
 
 if TYPE_CHECKING:
@@ -36,8 +38,20 @@ def warn_if_worse_than_random(ranking: Ranking) -> None:
 
 def concordance(ranking: Ranking) -> float:
     """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
-    # As floats: the number of pairs outgrows int64 from six billion rows on.
-    misplaced_twice = float(
-        np.sum(ranking.positives.astype(np.float64) * (2.0 * ranking.fp - ranking.tied))
+    found = share_in_order(
+        ranking.positives, ranking.tied, ranking.fp, ranking.n_pos, ranking.n_neg
     )
-    return 1.0 - misplaced_twice / (2.0 * float(ranking.n_pos) * float(ranking.n_neg))
+    return float(found)
+
+
+def share_in_order(
+    positives: Any, tied: Any, fp: Any, n: Any, m: Any, add: Callable[[Any], Any] | None = None
+) -> Any:
+    """Share of pairs in the right order, of one ranking or of many.
+
+    `add` sums over the rows of each ranking, along the last axis if it is not given.
+    """
+    twice = np.asarray(positives, dtype=np.float64) * (2.0 * np.asarray(fp) - tied)
+    misplaced = np.sum(twice, axis=-1) if add is None else add(twice)
+    # As floats: the number of pairs outgrows int64 from six billion rows on.
+    return 1.0 - ratio(misplaced, 2.0 * np.asarray(n, dtype=np.float64) * m)

@@ -8,13 +8,13 @@ did not draw) is no threshold: its negatives count in the gap before the next on
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ._numerics import ratio as ratio
 from ._numerics import reciprocal_sum, segment_area
 from .ranking import Cells
 
@@ -81,13 +81,6 @@ class Steps:
 def make_steps(cells: Cells, squares: Cells | None = None) -> Steps:
     """Cumulate the counts of cells once for every kernel."""
     return Steps(cells, squares)
-
-
-def ratio(part: Any, whole: Any) -> FloatArray:
-    """Return ``part / whole``, and 0 where the whole is 0."""
-    whole = np.asarray(whole, dtype=np.float64)
-    out = np.zeros(np.broadcast_shapes(np.shape(part), whole.shape))
-    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))
 
 
 def _precision_on_arrival(steps: Steps) -> FloatArray:
@@ -237,79 +230,3 @@ def leave_one_out(steps: Steps, low: float, high: float) -> Any:
     single = steps.n_pos <= np.max(steps.removed, axis=-1, keepdims=True)
     value = np.where(single, _precision_on_arrival(steps), value)
     return _linear_area(steps, value, value, low, high)
-
-
-KERNELS: dict[str, Kernel] = {
-    "average_precision": average_precision,
-    "lower_trapezoid": lower_trapezoid,
-    "upper_trapezoid": upper_trapezoid,
-    "interpolated_max": interpolated_max,
-    "interpolated_mean": interpolated_mean,
-    "interpolated_median": interpolated_median,
-    "interpolated_convex": interpolated_convex,
-    "davis_goadrich": davis_goadrich,
-    "leave_one_out": leave_one_out,
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimator:
-    """What an estimator of the area is, where it comes from and how it errs."""
-
-    summary: str
-    source: str
-    bias: str
-
-
-ESTIMATORS: dict[str, Estimator] = {
-    "average_precision": Estimator(
-        summary="mean precision over the positives; the usual choice",
-        source="Zhu 2004; Boyd 2014, eq. (4.10) with >=; scikit-learn",
-        bias="upwards when positives are few: +21 % at binormal, N=100, prevalence .1",
-    ),
-    "lower_trapezoid": Estimator(
-        summary="trapezoids from the lowest precision at each recall to the highest at the next",
-        source="Boyd 2014, eq. (4.3)",
-        bias="small: +12 % at binormal, N=100, prevalence .1, about 0 elsewhere",
-    ),
-    "upper_trapezoid": Estimator(
-        summary="trapezoids through the highest precision at each recall",
-        source="Boyd 2014, eq. (4.4), corrected",
-        bias="upwards always: +36 % at binormal, N=100, prevalence .1",
-    ),
-    "interpolated_max": Estimator(
-        summary="hyperbolas through the highest precision at each recall",
-        source="Boyd 2014, Theorem 4.1",
-        bias="upwards: +27 % at binormal, N=100, prevalence .1",
-    ),
-    "interpolated_mean": Estimator(
-        summary="hyperbolas through the mean precision at each recall",
-        source="Boyd 2014, Theorem 4.1",
-        bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
-    ),
-    "interpolated_median": Estimator(
-        summary="hyperbolas through the median precision at each recall",
-        source="Boyd 2014, Theorem 4.1",
-        bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
-    ),
-    "interpolated_convex": Estimator(
-        summary="the curve of the ROC convex hull: the best that mixing thresholds achieves",
-        source="Boyd 2014, section 4.3.2; Davis & Goadrich 2006",
-        bias="upwards most of all: +39 % at binormal, N=100, prevalence .1",
-    ),
-    "binormal": Estimator(
-        summary="the area of two normal distributions with the observed means and deviations",
-        source="Boyd 2014, eq. (4.11), sign corrected; Brodersen et al. 2010",
-        bias="none if scores are normal, else large at any size: -14 % at offset uniform",
-    ),
-    "davis_goadrich": Estimator(
-        summary="hyperbolas through every observed point: the exact area under the drawn curve",
-        source="Davis & Goadrich 2006; Clemencon & Vayatis 2009, plug-in curve",
-        bias="close to lower_trapezoid's",
-    ),
-    "leave_one_out": Estimator(
-        summary="mean precision that each positive gets from the other positives",
-        source="this library",
-        bias="nearly none: +1 % where average_precision has +81 % (binormal, .01, 10 positives)",
-    ),
-}

@@ -12,7 +12,6 @@ the recall range ``(a, b)`` is ``(F(b n) - F(a n)) / n``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,20 +21,6 @@ from ._numerics import precision_sum, reciprocal_sum, segment_area
 
 FloatArray = npt.NDArray[np.float64]
 Cumulated = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
-
-def worst_and_perfect(
-    estimator: str, n: Any, m: Any, recall: tuple[float, float]
-) -> tuple[FloatArray, FloatArray]:
-    """Return the area of the worst and of the perfect ranking over a range of recall."""
-    n, m = (np.asarray(size, dtype=np.float64) for size in (n, m))
-    low, high = recall
-    worst = WORST[estimator]
-    over = (worst(high * n, n, m) - worst(low * n, n, m)) / n
-    if estimator not in PERFECT:
-        return over, np.full_like(over, high - low)
-    perfect = PERFECT[estimator]
-    return over, (perfect(high * n, n, m) - perfect(low * n, n, m)) / n
 
 
 def _rows(t: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -48,12 +33,12 @@ def _precision(i: FloatArray, m: FloatArray) -> FloatArray:
     return ratio(i, i + m)
 
 
-def _average_precision(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def average_precision(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     before, inside = _rows(t)
     return precision_sum(0.0, m, before) + inside * _precision(before + 1, m)
 
 
-def _lower_trapezoid(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def lower_trapezoid(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     """Trapezoids from the precision at one positive to that at the next; they begin at 0."""
     before, inside = _rows(t)
     left, right = _precision(before, m), _precision(before + 1, m)
@@ -61,19 +46,19 @@ def _lower_trapezoid(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     return whole + inside * (left + 0.5 * inside * (right - left))
 
 
-def _upper_trapezoid(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def upper_trapezoid(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     """The same, but the first one begins at 1."""
     first = np.minimum(t, 1.0)
-    return _lower_trapezoid(t, n, m) + first - 0.5 * first * first
+    return lower_trapezoid(t, n, m) + first - 0.5 * first * first
 
 
-def _hyperbolas(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def hyperbolas(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     """From the origin to the first positive at its precision, then at m false positives."""
     first = np.minimum(t, 1.0)
     return first * _precision(np.ones_like(m), m) + segment_area(1.0, m, np.maximum(t, 1.0), m)
 
 
-def _leave_one_out(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def leave_one_out(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     """The i-th positive has ``(i - 1) n / (n - 1)`` others above it; a single one its precision."""
     single = n == 1
     negatives = m * np.where(single, 1.0, (n - 1) / n)
@@ -83,12 +68,12 @@ def _leave_one_out(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     return np.where(single, t * _precision(n, m), value)
 
 
-def _last_at_mean(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def last_at_mean(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     """All negatives are points at recall 1; the mean of their precisions is its precision."""
     return _last_at(t, n, n * (1.0 / n + reciprocal_sum(n, m)) / (m + 1.0))
 
 
-def _last_at_median(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
+def last_at_median(t: FloatArray, n: FloatArray, m: FloatArray) -> FloatArray:
     half_step = np.where(m % 2.0 == 1.0, 0.5, 0.0)
     middle = n + 0.5 * m
     return _last_at(t, n, 0.5 * (n / (middle - half_step) + n / (middle + half_step)))
@@ -100,19 +85,3 @@ def _last_at(t: FloatArray, n: FloatArray, precision: FloatArray) -> FloatArray:
     fp = inside * n * (1.0 - precision) / precision
     last = np.where(n == 1, inside * precision, segment_area(n - 1, 0.0, n - 1 + inside, fp))
     return np.minimum(t, n - 1) + last
-
-
-WORST: dict[str, Cumulated] = {
-    "average_precision": _average_precision,
-    "lower_trapezoid": _lower_trapezoid,
-    "upper_trapezoid": _upper_trapezoid,
-    "interpolated_max": _hyperbolas,
-    "interpolated_mean": _hyperbolas,
-    "interpolated_median": _hyperbolas,
-    "leave_one_out": _leave_one_out,
-}
-# Where it is not the length of the recall range.
-PERFECT: dict[str, Cumulated] = {
-    "interpolated_mean": _last_at_mean,
-    "interpolated_median": _last_at_median,
-}

@@ -130,3 +130,10 @@ def _pair(first: Any, second: Any) -> tuple[FloatArray, FloatArray]:
         np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     )
     return one, two
+
+
+def ratio(part: Any, whole: Any) -> FloatArray:
+    """Return ``part / whole``, and 0 where the whole is 0."""
+    whole = np.asarray(whole, dtype=np.float64)
+    out = np.zeros(np.broadcast_shapes(np.shape(part), whole.shape))
+    return np.asarray(np.divide(part, whole, out=out, where=whole > 0))

@@ -51,9 +51,10 @@ FAR_WEIGHT = (
 def require_ranking(ranking: object) -> None:
     """Raise unless this is a Ranking: every public function that takes one calls this first."""
     if not isinstance(ranking, _ranking_class()):
+        names = getattr(ranking, "names", None) if hasattr(ranking, "ranked") else None
+        way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"
         raise InputError(
-            f"ranking must be a Ranking, got {type(ranking).__name__}: "
-            "pass pr.rank(y_true, y_score)."
+            f"ranking must be a Ranking, got {type(ranking).__name__}: pass {way_out}."
         )
 
 

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from . import _validation
-from ._estimators import KERNELS, Steps, make_steps, ratio
+from ._estimators import Steps, make_steps, ratio
 from ._notebook import Rich
 from ._numerics import reciprocal_sum
-from .areas import warn_undefined
 from .exceptions import InputError
+from .metrics.base import warn_undefined
+from .metrics.precision_recall import PrecisionRecallArea
 from .ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
@@ -184,7 +185,8 @@ def _value(rule: _Rule, steps: Steps | None, weighted: bool) -> float | None:
 
 
 def _kernel(name: str) -> Callable[[Steps], float]:
-    return lambda steps: float(KERNELS[name](steps, 0.0, 1.0))
+    kernel = PrecisionRecallArea(name).kernel
+    return lambda steps: float(kernel(steps, 0.0, 1.0))
 
 
 def _precisions(steps: Steps) -> tuple[FloatArray, FloatArray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -156,6 +156,16 @@ class Ranking(Rich):
             float(self.n_pos) ** 2 / positive if positive else 0.0,
             float(self.n_neg) ** 2 / negative if negative else 0.0,
         )
+
+    def ranked(self, model: str | None = None) -> Ranked:
+        """Return itself without rows, for who takes a ranking or rows."""
+        if model is not None:
+            raise InputError("model= is for Rows with several models: a Ranking is of one.")
+        return Ranked(self)
+
+    def rows_reaching(self, threshold: float) -> int:
+        """Return how many rows are at or above a threshold."""
+        return int(np.count_nonzero(self.threshold >= threshold))
 
     @property
     def tied_share(self) -> float:
@@ -358,6 +368,27 @@ class Ranking(Rich):
             coarsened=bool(plain["coarsened"]),
             divisible=bool(plain["divisible"]),
         )
+
+
+class Ranked(NamedTuple):
+    """A ranking and, where they are at hand, the rows it was made of.
+
+    What has a method ``ranked(model)`` that returns one can be given to intervals and bands.
+    """
+
+    ranking: Ranking
+    #: With `positive`, `weight` and `cluster`; None where rows are counts already.
+    rows: Any = None
+    #: Where every row stands among the thresholds.
+    place: Any = None
+
+
+def as_ranked(data: Any, model: str | None = None) -> Ranked:
+    """Return the ranking of a Ranking or of Rows; anything else is an error that says how."""
+    if not callable(getattr(data, "ranked", None)):
+        _validation.require_ranking(data)
+    found: Ranked = data.ranked(model)
+    return found
 
 
 def rank_checked(

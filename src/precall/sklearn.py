@@ -264,14 +264,14 @@ class PRDisplay:
         **style: Any,
     ) -> Self:
         """Rank the predictions and draw the curve, with a band unless `band` is false."""
-        from .inference.bands import pr_band
-        from .inference.intervals import aucpr_interval
+        from .inference.bands import band as make_band
+        from .inference.intervals import interval
 
         ranking = rank(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         display = cls(
             ranking=ranking,
-            interval=aucpr_interval(ranking, confidence_level=confidence_level),
-            band=pr_band(ranking, confidence_level=confidence_level, rng=rng) if band else None,
+            interval=interval(ranking, confidence_level=confidence_level),
+            band=make_band(ranking, confidence_level=confidence_level, rng=rng) if band else None,
             name=name,
         )
         return display.plot(ax=ax, **style)

@@ -17,7 +17,6 @@ import pytest
 import precall as pr
 from precall.display.report import Origin, write_report
 from precall.evaluation import Evaluation, evaluate, wording
-from precall.inference.intervals import aucpr_interval
 from precall.points.matrix import confusion
 
 playwright = pytest.importorskip("playwright.sync_api")
@@ -199,7 +198,7 @@ def test_the_headline_numbers_are_the_library_s(view, example):
     )
     expected = []
     for ranking in example.rankings:
-        interval = aucpr_interval(ranking)
+        interval = pr.interval(ranking)
         expected.append(wording.interval(interval.estimate, interval.low, interval.high))
     assert shown == expected
 
@@ -405,7 +404,7 @@ def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):
         )
         expected = []
         for ranking in example.rankings:
-            interval = aucpr_interval(ranking, at_prevalence=prevalence)
+            interval = pr.interval(ranking, prevalence=prevalence)
             expected.append(wording.interval(interval.estimate, interval.low, interval.high))
         assert shown == expected
         moved = view.curves()[0]

@@ -22,9 +22,7 @@ import precall as pr
 from precall.areas import minimum_average_precision, random_average_precision
 from precall.evaluation import wording
 from precall.exceptions import DirectionWarning
-from precall.inference.clusters import cluster_interval
 from precall.inference.compare import compare
-from precall.inference.intervals import aucpr_interval, auroc_interval, metric_interval
 from precall.points.operating import operating_point
 
 from .conftest import write_csv
@@ -37,7 +35,7 @@ def test_json_has_the_numbers_of_the_library(run, csv_file, rows):
     assert (found["rows"], found["positive_rows"]) == (600, int(rows["y"].sum()))
     for model, name in zip(found["models"], "ab", strict=True):
         ranking = pr.rank(rows["y"], rows[name])
-        area = aucpr_interval(ranking)
+        area = pr.interval(ranking)
         measure = model["measures"]["aucpr"]
         assert (measure["estimate"], measure["low"], measure["high"]) == (
             pr.aucpr(ranking),
@@ -46,9 +44,9 @@ def test_json_has_the_numbers_of_the_library(run, csv_file, rows):
         )
         assert measure["floor"] == minimum_average_precision(ranking.n_pos, ranking.n_neg)
         assert measure["random"] == random_average_precision(ranking.n_pos, ranking.n_neg)
-        roc = auroc_interval(ranking)
+        roc = pr.interval(ranking, "auroc")
         assert model["measures"]["auroc"]["low"] == roc.low
-        at = metric_interval(ranking, metric="precision_at_recall", recall=0.8)
+        at = pr.interval(ranking, pr.metrics.precision_at_recall(0.8))
         assert model["measures"]["precision_at_recall"]["high"] == at.high
     pair = found["comparison"]["pairs"][0]
     ours = compare(rows["y"], {"a": rows["a"], "b": rows["b"]})
@@ -60,11 +58,14 @@ def test_options_reach_the_library(run, csv_file, rows):
     options = ("--weight", "w", "--cluster", "c", "--level", "0.9", "--recall", "0.5")
     result = run("evaluate", csv_file, "--label", "y", "--score", "a", *options, "--json")
     measures = result.json()["models"][0]["measures"]
-    shared = {"sample_weight": rows["w"], "confidence_level": 0.9}
-    area = cluster_interval(rows["y"], rows["a"], rows["c"], **shared)
+    clustered = pr.Rows(rows["y"], rows["a"], clusters=rows["c"], sample_weight=rows["w"])
+    shared = {"confidence_level": 0.9}
+    area = pr.interval(clustered, **shared)
     assert (measures["aucpr"]["low"], measures["aucpr"]["high"]) == (area.low, area.high)
-    at = cluster_interval(
-        rows["y"], rows["a"], rows["c"], metric="precision_at_recall", recall=0.5, **shared
+    at = pr.interval(
+        clustered,
+        pr.metrics.precision_at_recall(0.5),
+        **shared,
     )
     assert measures["precision_at_recall"]["estimate"] == at.estimate
 
@@ -77,7 +78,7 @@ def test_the_table_fits_80_columns_and_shows_the_same_numbers(run, csv_file, row
     assert max(map(len, lines)) <= 80
     assert not any(line.endswith(" ") for line in lines)
     for name in "ab":
-        area = aucpr_interval(pr.rank(rows["y"], rows[name]))
+        area = pr.interval(pr.rank(rows["y"], rows[name]))
         text = wording.interval(area.estimate, area.low, area.high)
         assert any(line.split()[:1] == [name] and text in line for line in lines)
     start = lines.index("AUCNPR by group") + 3

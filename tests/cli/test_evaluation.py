@@ -19,8 +19,6 @@ from precall.evaluation import (
     wording,
 )
 from precall.exceptions import InputError
-from precall.inference.clusters import cluster_interval
-from precall.inference.intervals import aucpr_interval
 from scripts import make_coverage
 
 
@@ -96,9 +94,9 @@ def test_clusters_widen_the_interval_and_are_mentioned(good):
     y, score = good
     twice = [np.repeat(values, 2) for values in (y, score, np.arange(y.size))]
     evaluation = evaluate(twice[0], {"a": twice[1]}, clusters=twice[2])
-    ours = cluster_interval(*twice)
+    ours = pr.interval(pr.Rows(*twice[:2], clusters=twice[2]))
     assert evaluation.models[0].measures["aucpr"].interval.low == ours.low
-    plain = aucpr_interval(pr.rank(twice[0], twice[1]))
+    plain = pr.interval(pr.rank(twice[0], twice[1]))
     effect = (ours.high - ours.low) / (plain.high - plain.low)
     assert evaluation.models[0].cluster_effect == pytest.approx(effect)
     assert f"{effect:.2g} times as wide" in told(evaluation)

@@ -9,12 +9,24 @@ from hypothesis import strategies as st
 
 import precall as pr
 from precall.aggregate.groups import rank_groups
-from precall.aggregate.metrics import METRICS, per_group
+from precall.aggregate.metrics import per_group
 from precall.aggregate.summary import summary_curve
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
-K = 3
+# Areas and what is counted by rank; thresholds and points of the curve would mean other things.
+METRICS = {
+    str(metric): metric
+    for metric in (
+        pr.metrics.aucpr(),
+        pr.metrics.aucnpr(),
+        pr.metrics.auroc(),
+        pr.metrics.precision_at_k(3),
+        pr.metrics.recall_at_k(3),
+        pr.metrics.reciprocal_rank(k=3),
+        pr.metrics.ndcg(k=3),
+    )
+}
 
 
 @st.composite
@@ -31,7 +43,7 @@ def grouped(draw, max_rows=40, max_groups=5):
 
 
 def values(y, s, g, metric, w=None):
-    return per_group(rank_groups(y, s, g, w, pooled=False), metric, k=K).values
+    return per_group(rank_groups(y, s, g, w, pooled=False), METRICS[metric]).values
 
 
 @given(grouped(), st.sampled_from(sorted(METRICS)), st.randoms(use_true_random=False))

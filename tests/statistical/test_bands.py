@@ -9,16 +9,14 @@ from scipy import stats
 
 import precall as pr
 from precall.inference.bands import (
-    curve_interval_at,
     difference_band,
-    hit_band,
-    pr_band,
-    roc_band,
 )
 from precall.simulate import Bibeta, Binormal, Levels, OffsetUniform, Pair, StudentT
 from studies.bands import draw_ranking
 
 CHANCE = 1e-3
+
+SAMPLING = {"random": "rows", "fixed": "classes"}
 
 
 def not_below(held, level):
@@ -49,7 +47,7 @@ def rankings(scenario, size, prevalence, count, seed, design="random"):
 def test_default_band_keeps_94_per_cent(scenario, size, prevalence, design):
     held = []
     for seed, ranking in enumerate(rankings(scenario, size, prevalence, 60, 11, design)):
-        band = pr_band(ranking, rng=seed, prevalence=design, n_points=21, n_resamples=1000)
+        band = pr.band(ranking, rng=seed, n_points=21, n_resamples=1000, sampling=SAMPLING[design])
         held.append(band.contains(scenario.precision(band.x, prevalence)))
     assert not_below(held, 0.94)
 
@@ -60,8 +58,8 @@ def test_default_band_keeps_94_per_cent(scenario, size, prevalence, design):
 )
 def test_exact_band_never_falls_under_its_level(scenario, level):
     held = [
-        pr_band(
-            ranking, method="exact", prevalence="fixed", confidence_level=level, n_points=41
+        pr.band(
+            ranking, method="exact", confidence_level=level, n_points=41, sampling="classes"
         ).contains(lambda recall: scenario.precision(recall, 0.25))
         for ranking in rankings(scenario, 80, 0.25, 300, 5, "fixed")
     ]
@@ -71,7 +69,7 @@ def test_exact_band_never_falls_under_its_level(scenario, level):
 def test_exact_band_with_random_prevalence():
     scenario = Binormal(2.0)
     held = [
-        pr_band(ranking, method="exact", confidence_level=0.6).contains(
+        pr.band(ranking, method="exact", confidence_level=0.6).contains(
             lambda recall: scenario.precision(recall, 0.3)
         )
         for ranking in rankings(scenario, 60, 0.3, 200, 6)
@@ -95,7 +93,13 @@ def test_interval_at_one_recall():
     scenario = Binormal(1.0)
     held = [
         scenario.precision(0.4, 0.2)
-        in curve_interval_at(ranking, recall=0.4, rng=seed, n_resamples=1000)
+        in pr.interval(
+            ranking,
+            pr.metrics.precision_at_recall(0.4),
+            rng=seed,
+            n_resamples=1000,
+            method="fiducial",
+        )
         for seed, ranking in enumerate(rankings(scenario, 250, 0.2, 300, 7))
     ]
     assert not_below(held, 0.95)
@@ -105,7 +109,7 @@ def test_roc_band():
     scenario = Binormal(1.0)
     held = []
     for seed, ranking in enumerate(rankings(scenario, 300, 0.3, 60, 8)):
-        band = roc_band(ranking, rng=seed, n_points=21, n_resamples=1000)
+        band = pr.band(ranking, "roc", rng=seed, n_points=21, n_resamples=1000)
         threshold = stats.norm.isf(band.x)
         held.append(band.contains(stats.norm.sf(threshold - 1.0)))
     assert not_below(held, 0.94)
@@ -118,7 +122,7 @@ def test_hit_band():
     selected = found + (1.0 - prevalence) * stats.norm.sf(threshold)
     held = []
     for seed, ranking in enumerate(rankings(scenario, 300, prevalence, 40, 9)):
-        band = hit_band(ranking, rng=seed, n_points=21, n_resamples=500)
+        band = pr.band(ranking, "hit", rng=seed, n_points=21, n_resamples=500)
         held.append(band.contains(np.interp(band.x, selected, found)))
     assert not_below(held, 0.94)
 
@@ -134,7 +138,7 @@ def test_weighted_rows_cover_the_weighted_population():
         keep = np.where(~y_true & (y_score < 0.0), 0.2, 1.0)
         kept = rng.random(1200) < keep
         ranking = pr.rank(y_true[kept], y_score[kept], sample_weight=1.0 / keep[kept])
-        band = pr_band(ranking, rng=seed, n_points=21, n_resamples=1000)
+        band = pr.band(ranking, rng=seed, n_points=21, n_resamples=1000)
         held.append(band.contains(scenario.precision(band.x, 0.2)))
     assert not_below(held, 0.94)
 
@@ -147,7 +151,14 @@ def test_difference_band_of_models_with_one_curve():
         y = (rng.random(300) < 0.3).astype(int)
         shared = rng.normal(size=300)
         a, b = (0.8 * shared + 0.6 * rng.normal(size=300) + 1.5 * y for _ in range(2))
-        band = difference_band(y, a, b, rng=seed, n_points=21, n_resamples=1000)
+        band = difference_band(
+            pr.Rows(y, {"a": a, "b": b}),
+            candidate="a",
+            baseline="b",
+            rng=seed,
+            n_points=21,
+            n_resamples=1000,
+        )
         held.append(band.contains(np.zeros(21)))
     assert not_below(held, 0.94)
 
@@ -160,7 +171,14 @@ def test_difference_band_of_unequal_models():
         y = (rng.random(400) < 0.25).astype(int)
         shared = rng.normal(size=400)
         a, b = (0.7 * shared + 0.51**0.5 * rng.normal(size=400) + lift * y for lift in truth)
-        band = difference_band(y, a, b, rng=seed, n_points=21, n_resamples=1000)
+        band = difference_band(
+            pr.Rows(y, {"a": a, "b": b}),
+            candidate="a",
+            baseline="b",
+            rng=seed,
+            n_points=21,
+            n_resamples=1000,
+        )
         expected = np.subtract(*(model.precision(band.x, 0.25) for model in truth.values()))
         held.append(band.contains(expected))
     assert not_below(held, 0.94)

@@ -27,6 +27,7 @@ def model(y, scores, settings):
     area = Measure(
         name="aucpr",
         title="AUCPR",
+        explanation="",
         estimate=pr.aucpr(ranking),
         interval=None,
         floor=None,

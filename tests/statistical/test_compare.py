@@ -19,7 +19,7 @@ def p_value(rng, shift=0.0, seed=None, **options):
         "a": (noise[0] + noise[1]) / np.sqrt(2) + 1.5 * y,
         "b": (noise[0] + noise[2]) / np.sqrt(2) + (1.5 + shift) * y,
     }
-    return pr.compare(y, scores, rng=seed, **options).p_values["a", "b"]
+    return pr.compare(y, scores, rng=seed, sampling="classes", **options).p_values["a", "b"]
 
 
 @pytest.mark.slow
@@ -45,7 +45,7 @@ def test_size_when_the_curves_cross():
         noise = rng.normal(size=(2, y.size))
         wide = 0.6 * noise[0] + 0.8 * noise[1]
         scores = {"a": noise[0] + low * y, "b": np.where(y, 2 * wide + 1, wide)}
-        rejected += pr.compare(y, scores).p_values["a", "b"] < 0.05
+        rejected += pr.compare(y, scores, sampling="classes").p_values["a", "b"] < 0.05
     # Not proved outside [.04, .06], at an error rate of 1e-3 to each side.
     assert binom.ppf(1e-3, trials, 0.04) <= rejected <= binom.ppf(1 - 1e-3, trials, 0.06)
 

@@ -128,7 +128,9 @@ def test_cluster_interval_covers_where_rows_repeat_each_other():
     for _ in range(repeats):
         y, s = Bibeta().sample(40, 160, rng=rng)
         y, s = y[cluster], s[cluster] + 1e-6 * rng.random(cluster.size)
-        covered["clusters"] += truth in pr.cluster_interval(y, s, cluster)
-        covered["rows"] += truth in pr.aucpr_interval(pr.rank(y, s))
+        covered["clusters"] += truth in pr.interval(
+            pr.Rows(y, s, clusters=cluster), sampling="classes"
+        )
+        covered["rows"] += truth in pr.interval(pr.rank(y, s), sampling="classes")
     assert covers_at_least(covered["clusters"] / repeats, 0.93, repeats)
     assert covered["rows"] / repeats < 0.8

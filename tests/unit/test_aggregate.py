@@ -540,14 +540,14 @@ def test_rankings_are_compared_group_by_group():
     rng = np.random.default_rng(64)
     y, s, query = tasks(rng, [0.2] * 10, size=30)
     good, poor = rank_groups(y, s + y, query), rank_groups(y, s, query)
-    result = compare_groups(good, poor, "precision_at_k", k=5)
+    result = compare_groups(good, poor, pr.metrics.precision_at_k(5))
     expected = (
-        per_group(good, "precision_at_k", k=5).values
-        - per_group(poor, "precision_at_k", k=5).values
+        per_group(good, pr.metrics.precision_at_k(5)).values
+        - per_group(poor, pr.metrics.precision_at_k(5)).values
     )
     assert result.difference == pytest.approx(expected.mean(), abs=1e-14)
-    assert (result.metric, result.n) == ("precision@5", 10)
-    assert repr(result).startswith("GroupComparison(precision@5 +")
+    assert (result.metric, result.n) == ("precision_at_k(5)", 10)
+    assert repr(result).startswith("GroupComparison(precision_at_k(5) +")
     assert json.loads(json.dumps(result.to_dict()))["test"] == "t"
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.inference.bands import hit_band, pr_band, roc_band
 from precall.inference.bands.asymptotic import brownian_bridge
 from precall.simulate import Binormal
 
@@ -20,22 +19,22 @@ def test_brownian_bridge_has_its_covariance():
     np.testing.assert_allclose(draws[:, -1], 0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("prevalence", ["random", "fixed"])
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
 @pytest.mark.parametrize("share", [0.1, 0.5])
-def test_standard_error_is_that_of_the_theorem(prevalence, share):
+def test_standard_error_is_that_of_the_theorem(sampling, share):
     """Estimated from a large sample against the formula with the true densities."""
     scenario, size = Binormal(1.0), 100_000
     n_pos = round(size * share)
     y_true, y_score = scenario.sample(n_pos, size - n_pos, rng=0)
-    band = pr_band(
+    band = pr.band(
         pr.rank(y_true, y_score),
         method="asymptotic",
         scores=(y_true, y_score),
-        prevalence=prevalence,
         recall=(0.2, 0.8),
         rng=0,
+        sampling=sampling,
     )
-    variance = scenario.asymptotic_variance(band.x, share, random_prevalence=prevalence == "random")
+    variance = scenario.asymptotic_variance(band.x, share, random_prevalence=sampling == "rows")
     # Kernel estimates of the density ratio are good to some per cent at this size.
     expected = np.sqrt(variance / size)
     np.testing.assert_allclose(band.diagnostics["standard_error"], expected, rtol=0.08)
@@ -43,7 +42,9 @@ def test_standard_error_is_that_of_the_theorem(prevalence, share):
 
 def test_roc_standard_error():
     y_true, y_score = Binormal(1.0).sample(50_000, 50_000, rng=0)
-    band = roc_band(pr.rank(y_true, y_score), method="asymptotic", scores=(y_true, y_score), rng=0)
+    band = pr.band(
+        pr.rank(y_true, y_score), "roc", method="asymptotic", scores=(y_true, y_score), rng=0
+    )
     from scipy import special
 
     threshold = -special.ndtri(band.x)
@@ -55,10 +56,10 @@ def test_roc_standard_error():
 
 def test_ball_and_studentised_shape():
     ranking = pr.rank(*Binormal(1.0).sample(200, 800, rng=0))
-    ball = pr_band(ranking, method="asymptotic", rng=0)
+    ball = pr.band(ranking, method="asymptotic", rng=0)
     inside = (ball.low > 0.0) & (ball.high < 1.0)
     np.testing.assert_allclose(ball.width[inside], 2 * ball.diagnostics["radius"])
-    student = pr_band(ranking, method="asymptotic", shape="studentised", rng=0)
+    student = pr.band(ranking, method="asymptotic", shape="studentised", rng=0)
     assert student.width[-1] < ball.width[-1]
     # A multiple of the standard error, to which a tenth of its mean is added.
     error = student.diagnostics["standard_error"]
@@ -71,7 +72,7 @@ def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
     """Two roads to the same limit: densities and bridges, or resampling."""
     ranking = pr.rank(*Binormal(1.0).sample(20_000, 20_000, rng=0))
     radii = [
-        pr_band(ranking, method=method, rng=1).diagnostics["radius"]
+        pr.band(ranking, method=method, rng=1).diagnostics["radius"]
         for method in ("asymptotic", "clemencon_vayatis")
     ]
     assert radii[0] == pytest.approx(radii[1], rel=0.15)
@@ -79,4 +80,4 @@ def test_radius_agrees_with_the_ball_of_the_bootstrap_on_large_samples():
 
 def test_hit_curve_has_no_such_band():
     with pytest.raises(InputError, match="hit band"):
-        hit_band(pr.rank(*Binormal(1.0).sample(20, 20, rng=0)), method="asymptotic")
+        pr.band(pr.rank(*Binormal(1.0).sample(20, 20, rng=0)), "hit", method="asymptotic")

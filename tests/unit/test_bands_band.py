@@ -8,14 +8,7 @@ import pytest
 import precall as pr
 from precall.curves import hit_curve, pr_curve, roc_curve
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.inference.bands import (
-    BANDS,
-    Band,
-    curve_interval_at,
-    hit_band,
-    pr_band,
-    roc_band,
-)
+from precall.inference.bands import BANDS, Band
 from precall.simulate import Binormal
 
 
@@ -98,27 +91,27 @@ def test_repr_is_one_line():
 
 @pytest.mark.parametrize("method", BANDS)
 def test_to_dict_survives_json(ranking, method):
-    plain = json.loads(json.dumps(pr_band(ranking, method=method).to_dict()))
+    plain = json.loads(json.dumps(pr.band(ranking, method=method).to_dict()))
     assert plain["method"] == method
     assert len(plain["recall"]) == len(plain["precision"]) == 81
     assert plain["simultaneous"] == (method != "pointwise")
 
 
 @pytest.mark.parametrize(
-    ("make", "method"),
+    ("kind", "method"),
     [
-        (make, method)
-        for make in (pr_band, roc_band, hit_band)
+        (kind, method)
+        for kind in ("pr", "roc", "hit")
         for method in BANDS
-        if (make, method) != (hit_band, "asymptotic")
+        if (kind, method) != ("hit", "asymptotic")
     ],
 )
-def test_every_band_is_within_its_bounds_and_around_its_curve(ranking, make, method):
-    band = make(ranking, method=method)
+def test_every_band_is_within_its_bounds_and_around_its_curve(ranking, kind, method):
+    band = pr.band(ranking, kind, method=method)
     assert np.all((band.low >= 0.0) & (band.low <= band.high) & (band.high <= 1.0))
     middle = slice(20, 60)
     assert np.mean((band.low <= band.y)[middle] & (band.y <= band.high)[middle]) > 0.9
-    curve = {pr_band: pr_curve, roc_band: roc_curve, hit_band: hit_curve}[make](ranking)
+    curve = {"pr": pr_curve, "roc": roc_curve, "hit": hit_curve}[kind](ranking)
     # Away from jumps, where the point on arrival and the highest point may differ.
     assert np.mean(np.abs(curve.at(band.x) - band.y) < 1e-9) > 0.9
 
@@ -126,7 +119,7 @@ def test_every_band_is_within_its_bounds_and_around_its_curve(ranking, make, met
 def test_plot_draws_the_band(ranking):
     import matplotlib.pyplot as plt
 
-    for band in (pr_band(ranking, rng=0), roc_band(ranking, rng=0)):
+    for band in (pr.band(ranking, rng=0), pr.band(ranking, "roc", rng=0)):
         ax = band.plot()
         assert (ax.get_xlabel(), ax.get_ylabel()) == band.labels
         vertices = ax.collections[0].get_paths()[0].vertices
@@ -144,7 +137,10 @@ def test_wrong_arguments_are_named(ranking):
         ({"recall": (0.0, 0.9)}, "recall must start above 0"),
         ({"recall": (0.9, 0.1)}, "recall must satisfy"),
         ({"n_resamples": 10}, "n_resamples"),
-        ({"prevalence": 0.1}, "prevalence must be one of"),
+        ({"sampling": "fixed"}, "sampling must be one of"),
+        ({"prevalence": 0.1, "sampling": "rows"}, "prevalence is known"),
+        ({"curve": "lift"}, "curve must be one of"),
+        ({"selected": (0.1, 0.5)}, "selected does not run along a pr curve"),
         ({"bandwidth": 1.0}, "bandwidth is not an option of method='fiducial': its own are ties"),
         ({"method": "exact", "ties": "bound"}, "it has none of its own"),
         ({"ties": "random"}, "ties must be one of"),
@@ -152,29 +148,29 @@ def test_wrong_arguments_are_named(ranking):
         ({"rng": -1}, "rng"),
     ):
         with pytest.raises(InputError, match=message):
-            pr_band(ranking, **options)
+            pr.band(ranking, **options)
     with pytest.raises(InputError, match="must be a Ranking"):
-        pr_band([1, 0, 1])
+        pr.band([1, 0, 1])
     with pytest.raises(InputError, match="selected must start above 0"):
-        hit_band(ranking, selected=(0.0, 0.5))
+        pr.band(ranking, "hit", selected=(0.0, 0.5))
     with pytest.raises(UndefinedMetricError):
-        roc_band(pr.rank([1, 1], [1, 2]))
-    with pytest.raises(InputError, match="recall must be strictly"):
-        curve_interval_at(ranking, recall=1.0)
+        pr.band(pr.rank([1, 1], [1, 2]), "roc")
+    with pytest.raises(InputError, match="recall must be below 1"):
+        pr.interval(ranking, pr.metrics.precision_at_recall(1.0), method="fiducial")
 
 
 def test_settings_make_the_band_again(ranking):
-    band = pr_band(ranking, rng=3, recall=(0.2, 0.8), ties="bound", n_points=31)
+    band = pr.band(ranking, rng=3, recall=(0.2, 0.8), ties="bound", n_points=31)
     settings = dict(band.settings)
     assert settings.pop("seed") == 3
-    again = pr_band(ranking, rng=3, method=band.method, **settings)
+    again = pr.band(ranking, rng=3, method=band.method, **settings)
     np.testing.assert_array_equal(band.low, again.low)
 
 
 def test_settings_say_which_scores_were_smoothed(ranking):
     y, s = Binormal(2.0).sample(60, 240, rng=0)
     for scores, said in ((None, None), ((y, s), "raw")):
-        band = pr_band(ranking, method="bootstrap", scores=scores, n_resamples=100, rng=0)
+        band = pr.band(ranking, method="bootstrap", scores=scores, n_resamples=100, rng=0)
         assert band.settings["scores"] == said
 
 
@@ -185,9 +181,9 @@ def test_memory_is_that_of_positives_and_grid():
     rng = np.random.default_rng(0)
     label = (rng.random(10**6) < 0.01).astype(np.int64)
     ranking = pr.rank(label, rng.standard_normal(10**6) + label)
-    pr_band(ranking, n_resamples=1000, rng=0)
+    pr.band(ranking, n_resamples=1000, rng=0)
     tracemalloc.start()
-    pr_band(ranking, n_resamples=1000, rng=0)
+    pr.band(ranking, n_resamples=1000, rng=0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     # Some twenty arrays of 1000 draws by 82 cells, and ten of 10,000 positives: 14 MB. One array

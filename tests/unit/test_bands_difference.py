@@ -5,7 +5,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.inference.bands import difference_band, pr_band
+from precall.inference.bands import difference_band
 from precall.inference.bands.difference import _cell_edges, _draw_differences, _units, verdict
 
 GRID = np.array([0.1, 0.2, 0.3, 0.4])
@@ -21,8 +21,8 @@ def two_models(size=400, correlation=0.8, seed=0, lift=(2.0, 1.0)):
 @pytest.mark.parametrize(
     ("low", "high", "said"),
     [
-        ([0.1, 0.1, 0.0, 0.1], [0.2] * 4, "a dominates b"),
-        ([-0.2] * 4, [-0.1, 0.0, -0.1, -0.1], "b dominates a"),
+        ([0.1, 0.1, 0.0, 0.1], [0.2] * 4, "candidate dominates"),
+        ([-0.2] * 4, [-0.1, 0.0, -0.1, -0.1], "baseline dominates"),
         ([0.1, -0.1, -0.1, -0.3], [0.2, 0.1, 0.1, -0.1], "the curves cross"),
         ([0.1, -0.1, 0.1, 0.1], [0.2] * 4, "undecided"),
         ([0.0] * 4, [0.0] * 4, "undecided"),
@@ -34,17 +34,21 @@ def test_verdict(low, high, said):
 
 def test_verdict_tells_where():
     found = verdict(GRID, np.array([0.1, 0.1, -0.1, -0.3]), np.array([0.2, 0.2, 0.1, -0.1]))
-    assert found["a_better"] == ((0.1, 0.2),)
+    assert found["candidate_better"] == ((0.1, 0.2),)
     assert found["undecided"] == ((0.3, 0.3),)
-    assert found["b_better"] == ((0.4, 0.4),)
+    assert found["baseline_better"] == ((0.4, 0.4),)
 
 
 def test_better_model_dominates_and_exchange_turns_the_verdict():
     y, a, b = two_models(2000)
-    band = difference_band(y, a, b, recall=(0.3, 0.8), rng=0)
-    assert band.diagnostics["verdict"] == "a dominates b"
-    turned = difference_band(y, b, a, recall=(0.3, 0.8), rng=0)
-    assert turned.diagnostics["verdict"] == "b dominates a"
+    band = difference_band(
+        pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", recall=(0.3, 0.8), rng=0
+    )
+    assert band.diagnostics["verdict"] == "candidate dominates"
+    turned = difference_band(
+        pr.Rows(y, {"a": b, "b": a}), candidate="a", baseline="b", recall=(0.3, 0.8), rng=0
+    )
+    assert turned.diagnostics["verdict"] == "baseline dominates"
     np.testing.assert_allclose(turned.y, -band.y)
     # The same distribution, drawn with other numbers.
     np.testing.assert_allclose(turned.low, -band.high, atol=0.05)
@@ -52,8 +56,10 @@ def test_better_model_dominates_and_exchange_turns_the_verdict():
 
 def test_observed_difference_is_that_of_the_curves():
     y, a, b = two_models()
-    band = difference_band(y, a, b, rng=0, n_resamples=100)
-    expected = (pr_band(pr.rank(y, s), rng=0, n_resamples=100).y for s in (a, b))
+    band = difference_band(
+        pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", rng=0, n_resamples=100
+    )
+    expected = (pr.band(pr.rank(y, s), rng=0, n_resamples=100).y for s in (a, b))
     np.testing.assert_allclose(band.y, np.subtract(*expected))
 
 
@@ -63,7 +69,12 @@ def test_width_follows_the_sampling_deviation_of_the_difference(correlation):
     data = [two_models(400, correlation, seed, lift=(1.5, 1.5)) for seed in range(150)]
     observed = [difference_curve(*rows) for rows in data]
     deviation = np.sqrt(np.mean(np.var(observed, axis=0)))
-    widths = [difference_band(*rows, rng=0, n_points=21).width.mean() for rows in data[:4]]
+    widths = [
+        difference_band(
+            pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", rng=0, n_points=21
+        ).width.mean()
+        for y, a, b in data[:4]
+    ]
     # Simultaneous limits need more than the 1.96 of one point; the envelope needs three to four.
     assert 2.2 < 0.5 * np.mean(widths) / deviation < 5.0
 
@@ -75,7 +86,7 @@ def difference_curve(y, a, b):
 
 def test_a_model_against_itself_is_undecided():
     y, a, _ = two_models()
-    band = difference_band(y, a, np.exp(a), rng=0)
+    band = difference_band(pr.Rows(y, {"a": a, "b": np.exp(a)}), candidate="a", baseline="b", rng=0)
     assert band.diagnostics["verdict"] == "undecided"
     assert np.all((band.low <= 0.0) & (band.high >= 0.0))
 
@@ -83,8 +94,15 @@ def test_a_model_against_itself_is_undecided():
 def test_one_side_alone_is_the_fiducial_band():
     """Against a scorer with all rows tied, whose curve is the known prevalence."""
     y, a, _ = two_models(600)
-    band = difference_band(y, a, np.zeros(600), rng=0, prevalence="fixed", recall=(0.3, 0.8))
-    alone = pr_band(pr.rank(y, a), rng=0, prevalence="fixed", recall=(0.3, 0.8))
+    band = difference_band(
+        pr.Rows(y, {"a": a, "b": np.zeros(600)}),
+        candidate="a",
+        baseline="b",
+        rng=0,
+        recall=(0.3, 0.8),
+        sampling="classes",
+    )
+    alone = pr.band(pr.rank(y, a), rng=0, recall=(0.3, 0.8), sampling="classes")
     # The tied scorer's own curve is drawn too, so a little wider, and never much.
     assert 0.8 < band.width.mean() / alone.width.mean() < 1.5
 
@@ -95,7 +113,15 @@ def test_above_the_first_positive_anything_is_possible():
     There the limits are those of no negative above, for one model, and of all, for the other.
     """
     y, s = np.append(1, np.zeros(9)), np.arange(10.0)
-    band = difference_band(y, s, 2 * s, recall=(0.1, 0.9), n_points=2, prevalence="fixed", rng=0)
+    band = difference_band(
+        pr.Rows(y, {"a": s, "b": 2 * s}),
+        candidate="a",
+        baseline="b",
+        recall=(0.1, 0.9),
+        n_points=2,
+        rng=0,
+        sampling="classes",
+    )
     most = 1.0 - 0.1 * 0.1 / (0.1 * 0.1 + 0.9)
     assert band.high[0] == pytest.approx(most, rel=1e-12)
     assert band.low[0] == pytest.approx(-most, rel=1e-12)
@@ -124,11 +150,11 @@ def test_cells_of_ranks_change_little(monkeypatch):
     y, a, b = two_models(6000, seed=2)
     from precall.inference.bands import difference
 
-    celled = difference_band(y, a, b, rng=0)
+    celled = difference_band(pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", rng=0)
     monkeypatch.setattr(difference, "_MOST_ROWS", 1)
-    all_celled = difference_band(y, a, b, rng=0)
+    all_celled = difference_band(pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", rng=0)
     monkeypatch.setattr(difference, "_MOST_ROWS", 10**6)
-    by_rows = difference_band(y, a, b, rng=0)
+    by_rows = difference_band(pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", rng=0)
     for other in (celled, all_celled):
         assert other.width.mean() == pytest.approx(by_rows.width.mean(), rel=0.06)
         np.testing.assert_allclose(other.low, by_rows.low, atol=0.02)
@@ -157,17 +183,26 @@ def test_integer_scores_and_ties_are_fine():
     rng = np.random.default_rng(0)
     y = np.repeat([1, 0], [50, 150])
     a = rng.integers(0, 5, 200) + 2 * y
-    band = difference_band(y, a.astype(np.uint8), rng.normal(size=200) + y, rng=0)
+    band = difference_band(
+        pr.Rows(y, {"a": a.astype(np.uint8), "b": rng.normal(size=200) + y}),
+        candidate="a",
+        baseline="b",
+        rng=0,
+    )
     assert np.all(np.isfinite(band.low))
 
 
 def test_wrong_arguments():
     y, a, b = two_models(50)
     with pytest.raises(InputError, match="rows"):
-        difference_band(y, a, b[1:])
-    with pytest.raises(InputError, match="s_b"):
-        difference_band(y, a, np.where(y == 1, np.nan, b))
+        difference_band(pr.Rows(y, {"a": a, "b": b[1:]}), candidate="a", baseline="b")
+    with pytest.raises(InputError, match="missing"):
+        difference_band(
+            pr.Rows(y, {"a": a, "b": np.where(y == 1, np.nan, b)}), candidate="a", baseline="b"
+        )
     with pytest.raises(UndefinedMetricError):
-        difference_band(np.ones(50), a, b)
+        difference_band(pr.Rows(np.ones(50), {"a": a, "b": b}), candidate="a", baseline="b")
     with pytest.raises(InputError, match="recall must start above 0"):
-        difference_band(y, a, b, recall=(0.0, 0.5))
+        difference_band(
+            pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", recall=(0.0, 0.5)
+        )

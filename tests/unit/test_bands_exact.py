@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.inference.bands import exact, hit_band, pr_band, roc_band
+from precall.inference.bands import exact
 from precall.inference.bands.crossing import (
     beta_limits,
     chosen_ranks,
@@ -112,10 +112,10 @@ def test_rate_limits_against_rows():
 
 def test_band_is_deterministic_and_wider_with_random_prevalence():
     ranking = pr.rank(*Binormal(2.0).sample(60, 240, rng=0))
-    fixed = pr_band(ranking, method="exact", prevalence="fixed")
-    again = pr_band(ranking, method="exact", prevalence="fixed", rng=5)
+    fixed = pr.band(ranking, method="exact", sampling="classes")
+    again = pr.band(ranking, method="exact", rng=5, sampling="classes")
     np.testing.assert_array_equal(fixed.low, again.low)
-    random = pr_band(ranking, method="exact")
+    random = pr.band(ranking, method="exact")
     assert np.all(random.low < fixed.low)
     assert np.all(random.high >= fixed.high)
     assert random.diagnostics["prevalence_limits"][0] < 0.2
@@ -131,7 +131,7 @@ def test_clopper_pearson_by_its_definition():
 
 def test_roc_and_hit_bands_hold_the_observed_curve():
     ranking = pr.rank(*Binormal(1.0).sample(60, 140, rng=1))
-    for band in (roc_band(ranking, method="exact"), hit_band(ranking, method="exact")):
+    for band in (pr.band(ranking, "roc", method="exact"), pr.band(ranking, "hit", method="exact")):
         assert np.all(band.low <= band.y)
         assert np.all(band.y <= band.high)
         assert np.all(np.diff(band.low) >= 0.0)
@@ -141,7 +141,7 @@ def test_roc_and_hit_bands_hold_the_observed_curve():
 def test_hit_band_is_read_off_at_the_recalls_around_each_share():
     """Lower: the last recall surely reached by then. Upper: the first that is surely not."""
     ranking = pr.rank(*Binormal(1.0).sample(20, 30, rng=3))
-    band = hit_band(ranking, method="exact", confidence_level=0.8, n_points=13)
+    band = pr.band(ranking, "hit", method="exact", confidence_level=0.8, n_points=13)
     recall = np.linspace(0.0, 1.0, 1001)
     level = 0.8 ** (0.5 * (1 - 0.2))
     rate_low, rate_high, _ = rate_limits(positives_path(ranking), recall, level)
@@ -164,14 +164,14 @@ def test_hit_band_is_read_off_at_the_recalls_around_each_share():
 def test_weights_must_be_equal_within_a_class():
     y_true, y_score = Binormal(2.0).sample(30, 70, rng=0)
     ranking = pr.rank(y_true, y_score)
-    plain = pr_band(ranking, method="exact", prevalence="fixed")
-    moved = pr_band(ranking.at_prevalence(0.3), method="exact", prevalence="fixed")
+    plain = pr.band(ranking, method="exact", sampling="classes")
+    moved = pr.band(ranking.at_prevalence(0.3), method="exact", sampling="classes")
     np.testing.assert_allclose(moved.low, plain.low, rtol=1e-9)
     uneven = pr.rank(y_true, y_score, sample_weight=np.arange(1.0, 101.0))
     with pytest.raises(InputError, match="equal weights"):
-        pr_band(uneven, method="exact")
+        pr.band(uneven, method="exact")
     with pytest.raises(InputError, match="draws nothing"):
-        pr_band(ranking, method="exact", n_resamples=500)
+        pr.band(ranking, method="exact", n_resamples=500)
 
 
 def test_a_million_rows_of_a_class_calibrate():

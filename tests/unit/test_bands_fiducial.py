@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.inference.bands import curve_interval_at, pr_band
 from precall.inference.bands.envelope import rank_envelope
 from precall.inference.bands.fiducial import draw_prevalence, draw_rates, prevalence_rows
 from precall.inference.bands.paths import positives_path
@@ -90,31 +89,31 @@ def test_envelope_leaves_out_the_share_asked_for():
 
 def test_same_seed_same_band_and_blocks_do_not_show():
     ranking = sample()
-    first, again = pr_band(ranking, rng=7), pr_band(ranking, rng=7)
+    first, again = pr.band(ranking, rng=7), pr.band(ranking, rng=7)
     np.testing.assert_array_equal(first.low, again.low)
     np.testing.assert_array_equal(first.high, again.high)
-    other = pr_band(ranking, rng=8)
+    other = pr.band(ranking, rng=8)
     assert not np.array_equal(first.low, other.low)
     np.testing.assert_allclose(first.low, other.low, atol=0.08)
 
 
 def test_only_ranks_matter():
     y_true, y_score = Binormal(1.0).sample(30, 90, rng=3)
-    plain = pr_band(pr.rank(y_true, y_score), rng=0)
+    plain = pr.band(pr.rank(y_true, y_score), rng=0)
     order = np.random.default_rng(0).permutation(120)
-    other = pr_band(pr.rank(y_true[order], np.exp(3 * y_score[order])), rng=0)
+    other = pr.band(pr.rank(y_true[order], np.exp(3 * y_score[order])), rng=0)
     np.testing.assert_array_equal(plain.low, other.low)
     np.testing.assert_array_equal(plain.high, other.high)
 
 
 def test_equal_weights_change_nothing_and_unequal_ones_widen():
     y_true, y_score = Binormal(1.5).sample(60, 240, rng=3)
-    plain = pr_band(pr.rank(y_true, y_score), rng=0)
-    equal = pr_band(pr.rank(y_true, y_score, sample_weight=np.full(300, 0.4)), rng=0)
+    plain = pr.band(pr.rank(y_true, y_score), rng=0)
+    equal = pr.band(pr.rank(y_true, y_score, sample_weight=np.full(300, 0.4)), rng=0)
     np.testing.assert_allclose(equal.low, plain.low, rtol=1e-9)
     np.testing.assert_allclose(equal.high, plain.high, rtol=1e-9)
     uneven = np.random.default_rng(1).gamma(0.5, size=300)
-    wide = pr_band(pr.rank(y_true, y_score, sample_weight=uneven), rng=0)
+    wide = pr.band(pr.rank(y_true, y_score, sample_weight=uneven), rng=0)
     assert wide.width.mean() > 1.2 * plain.width.mean()
 
 
@@ -132,21 +131,21 @@ def test_prevalence_rows_of_weighted_data():
 def test_prevalence_is_drawn_only_if_random():
     ranking = sample(40, 160)
     rng = np.random.default_rng(0)
-    assert np.all(draw_prevalence(ranking, 5, rng, "fixed") == 0.2)
-    drawn = draw_prevalence(ranking, 100_000, rng, "random")
+    assert np.all(draw_prevalence(ranking, 5, rng, varying=False) == 0.2)
+    drawn = draw_prevalence(ranking, 100_000, rng, varying=True)
     # Beta(40.5, 160.5): mean .20149, standard deviation .02822; four standard errors of a mean.
     assert drawn.mean() == pytest.approx(40.5 / 201, abs=4 * 0.0283 / 100_000**0.5)
 
 
 def test_fixed_prevalence_is_narrower_and_above_the_minimum_curve():
     ranking = sample(100, 100)
-    fixed = pr_band(ranking, prevalence="fixed", rng=0)
-    assert fixed.width.mean() < pr_band(ranking, rng=0).width.mean()
+    fixed = pr.band(ranking, rng=0, sampling="classes")
+    assert fixed.width.mean() < pr.band(ranking, rng=0).width.mean()
     assert np.all(fixed.low >= 0.5 * fixed.x / (0.5 * fixed.x + 0.5) - 1e-12)
 
 
 def test_a_perfect_ranking_has_upper_limit_one():
-    band = pr_band(pr.rank([1] * 20 + [0] * 80, range(100, 0, -1)), rng=0)
+    band = pr.band(pr.rank([1] * 20 + [0] * 80, range(100, 0, -1)), rng=0)
     assert np.all(band.high == 1.0)
     assert np.all(band.low < 1.0)
     assert np.all(band.y == 1.0)
@@ -154,19 +153,19 @@ def test_a_perfect_ranking_has_upper_limit_one():
 
 def test_offset_uniform_keeps_precision_one():
     scenario = OffsetUniform()
-    band = pr_band(sample(50, 450, seed=2, scenario=scenario), rng=0)
+    band = pr.band(sample(50, 450, seed=2, scenario=scenario), rng=0)
     assert np.all(band.high[band.x <= 0.4] == 1.0)
 
 
 @pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 def test_smallest_data_sets_have_a_band():
     for labels in ([1, 0], [0, 1], [1, 0, 0, 0], [1, 1, 1, 0]):
-        band = pr_band(pr.rank(labels, range(len(labels), 0, -1)), rng=0)
+        band = pr.band(pr.rank(labels, range(len(labels), 0, -1)), rng=0)
         assert np.all((band.low >= 0.0) & (band.low <= band.high) & (band.high <= 1.0))
 
 
 def test_all_scores_tied():
-    band = pr_band(pr.rank([1] * 100 + [0] * 300, np.zeros(400)), rng=0)
+    band = pr.band(pr.rank([1] * 100 + [0] * 300, np.zeros(400)), rng=0)
     assert np.all((band.low < 0.25) & (band.high > 0.25))
     np.testing.assert_allclose(band.y, 0.25)
 
@@ -174,24 +173,24 @@ def test_all_scores_tied():
 def test_bound_over_ties_contains_the_band_of_the_full_ranking():
     full = sample(400, 1600)
     coarse = full.coarsen(12)
-    bound = pr_band(coarse, rng=0)
-    np.testing.assert_array_equal(bound.low, pr_band(coarse, rng=0, ties="bound").low)
-    plain = pr_band(full, rng=0)
+    bound = pr.band(coarse, rng=0)
+    np.testing.assert_array_equal(bound.low, pr.band(coarse, rng=0, ties="bound").low)
+    plain = pr.band(full, rng=0)
     # Draws differ, so the comparison allows for their noise.
     assert np.all(bound.low <= plain.low + 0.02)
     assert np.all(bound.high >= plain.high - 0.02)
-    inside = pr_band(coarse, rng=0, ties="interpolate")
+    inside = pr.band(coarse, rng=0, ties="interpolate")
     assert bound.width.mean() > inside.width.mean()
 
 
 def test_interval_at_one_recall_is_inside_the_band():
     ranking = sample(100, 400)
-    band = pr_band(ranking, rng=0)
-    interval = curve_interval_at(ranking, recall=0.5, rng=0)
+    band = pr.band(ranking, rng=0)
+    interval = pr.interval(ranking, pr.metrics.precision_at_recall(0.5), rng=0, method="fiducial")
     middle = int(np.argmin(np.abs(band.x - 0.5)))
     assert band.low[middle] < interval.low < interval.high < band.high[middle]
     assert interval.estimate == pytest.approx(band.y[middle])
-    pointwise = pr_band(ranking, method="pointwise", rng=0)
+    pointwise = pr.band(ranking, method="pointwise", rng=0)
     assert not pointwise.simultaneous
     assert pointwise.low[middle] == pytest.approx(interval.low, abs=0.02)
     assert np.all(pointwise.width <= band.width)
@@ -212,15 +211,15 @@ def test_interpolation_of_rows_is_that_of_numpy():
     np.testing.assert_allclose(interpolate_rows(x, knots, values[0]), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("prevalence", ["random", "fixed"])
-def test_large_samples_have_the_spread_of_the_limit_theorem(prevalence):
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
+def test_large_samples_have_the_spread_of_the_limit_theorem(sampling):
     """The drawn curves' spread against the asymptotic variance with the true densities."""
     scenario, size, share = Binormal(1.0), 400_000, 0.25
     ranking = draw_ranking(scenario, 100_000, 300_000, np.random.default_rng(3))
-    band = pr_band(
-        ranking, method="pointwise", prevalence=prevalence, rng=0, n_resamples=8000, n_points=9
+    band = pr.band(
+        ranking, method="pointwise", rng=0, n_resamples=8000, n_points=9, sampling=sampling
     )
-    variance = scenario.asymptotic_variance(band.x, share, random_prevalence=prevalence == "random")
+    variance = scenario.asymptotic_variance(band.x, share, random_prevalence=sampling == "rows")
     # A 2.5 % quantile of 8,000 draws is good to 2.4 % of a standard deviation, and the local
     # slope of one sample's curve to several per cent.
     assert band.width / (2 * 1.96 * np.sqrt(variance / size)) == pytest.approx(1.0, abs=0.12)

@@ -5,7 +5,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning
-from precall.inference.bands import pr_band, smooth_pr_curve
+from precall.inference.bands import smooth_pr_curve
 from precall.inference.bands.request import inner_grid, make_request, observed_curve
 from precall.inference.bands.smoothed import (
     SmoothedCurves,
@@ -33,7 +33,7 @@ def request(ranking, *, n_resamples=2000, prevalence="random", seed=0, n_points=
         span_name="recall",
         n_points=n_points,
         n_resamples=n_resamples,
-        prevalence=prevalence,
+        varying=prevalence == "random",
         rng=seed,
     )
 
@@ -89,7 +89,7 @@ def test_bandwidth_rules():
         "undersmoothed": (y_score.std() * (200 * np.log(200) ** 3) ** -0.2,) * 2,
     }
     for rule, pair in expected.items():
-        band = pr_band(
+        band = pr.band(
             ranking,
             method="clemencon_vayatis",
             scores=scores,
@@ -157,18 +157,18 @@ def test_importance_weights_undo_the_proposal():
 def test_far_proposal_warns_with_the_effective_sample_size_and_falls_back():
     ranking, *_ = sample(40, 360)
     with pytest.warns(ReliabilityWarning, match="effective sample size of") as caught:
-        band = pr_band(ranking, method="clemencon_vayatis", proposal_prevalence=0.5, rng=0)
+        band = pr.band(ranking, method="clemencon_vayatis", proposal_prevalence=0.5, rng=0)
     assert caught[0].filename == __file__
     assert band.diagnostics["proposal_effective_sample_size"] < 100
     assert band.diagnostics["proposal_prevalence"] == pytest.approx(0.1)
     with pytest.raises(InputError, match="proposal_prevalence"):
-        pr_band(ranking, method="bootstrap", proposal_prevalence=0.5, prevalence="fixed")
+        pr.band(ranking, method="bootstrap", proposal_prevalence=0.5, sampling="classes")
 
 
 def test_a_proposal_at_the_sample_prevalence_keeps_every_replicate(recwarn):
     """Equal weights leave all 100 replicates, just as many as are enough."""
     ranking, *_ = sample(40, 160)
-    band = pr_band(
+    band = pr.band(
         ranking, method="clemencon_vayatis", proposal_prevalence=0.2, n_resamples=100, rng=0
     )
     assert not recwarn
@@ -186,19 +186,19 @@ def test_a_small_bandwidth_costs_no_more_than_a_million_points():
 
 def test_samples_without_positives_are_drawn_again_and_counted():
     ranking = pr.rank([1, *[0] * 30], range(31, 0, -1))
-    band = pr_band(ranking, method="clemencon_vayatis", rng=0, n_resamples=4000)
+    band = pr.band(ranking, method="clemencon_vayatis", rng=0, n_resamples=4000)
     # (1 - 1/31)^31 of the samples have no positive.
     assert band.diagnostics["share_undefined"] == pytest.approx((30 / 31) ** 31, abs=0.04)
 
 
 def test_ball_has_one_radius_and_studentised_band_does_not():
     ranking, *_ = sample(100, 300)
-    ball = pr_band(ranking, method="clemencon_vayatis", rng=0)
+    ball = pr.band(ranking, method="clemencon_vayatis", rng=0)
     inside = (ball.low > 0.0) & (ball.high < 1.0)
     np.testing.assert_allclose(ball.width[inside], 2 * ball.diagnostics["radius"])
-    student = pr_band(ranking, method="bootstrap", rng=0)
+    student = pr.band(ranking, method="bootstrap", rng=0)
     assert np.ptp(student.width) > 0.05
-    fixed = pr_band(ranking, method="clemencon_vayatis", rng=0, prevalence="fixed")
+    fixed = pr.band(ranking, method="clemencon_vayatis", rng=0, sampling="classes")
     assert np.all(fixed.low >= 0.25 * fixed.x / (0.25 * fixed.x + 0.75) - 1e-12)
 
 
@@ -220,7 +220,7 @@ def test_random_prevalence_is_not_clipped_at_the_sample_minimum():
     y_true = [0] * 30 + [1] * 30
     with pytest.warns(pr.exceptions.DirectionWarning):
         ranking = pr.rank(y_true, range(60, 0, -1))
-    band = pr_band(ranking, method="clemencon_vayatis", rng=0)
+    band = pr.band(ranking, method="clemencon_vayatis", rng=0)
     assert np.any(band.low < band.x / (1 + band.x) - 1e-9)
 
 
@@ -235,14 +235,14 @@ def test_weighted_quantile():
 def test_scores_must_be_those_of_the_ranking():
     ranking, y_true, y_score = sample()
     with pytest.raises(InputError, match="rows of the ranking"):
-        pr_band(ranking, method="bootstrap", scores=(y_true[1:], y_score[1:]))
+        pr.band(ranking, method="bootstrap", scores=(y_true[1:], y_score[1:]))
     with pytest.raises(InputError, match="pair"):
-        pr_band(ranking, method="bootstrap", scores=y_score)
+        pr.band(ranking, method="bootstrap", scores=y_score)
     with pytest.raises(InputError, match="finite"):
-        pr_band(ranking, method="bootstrap", scores=(y_true, np.full(200, np.inf)))
+        pr.band(ranking, method="bootstrap", scores=(y_true, np.full(200, np.inf)))
     weighted = pr.rank(y_true, y_score, sample_weight=np.full(200, 2.0))
     with pytest.raises(InputError, match="weighted"):
-        pr_band(weighted, method="bootstrap", scores=(y_true, y_score))
+        pr.band(weighted, method="bootstrap", scores=(y_true, y_score))
 
 
 def test_smooth_curve_tends_to_the_observed_and_to_the_true_one():
@@ -268,7 +268,7 @@ def test_equal_weights_change_nothing():
     ranking, y_true, y_score = sample(60, 240)
     weighted = pr.rank(y_true, y_score, sample_weight=np.full(300, 3.0))
     for method in ("clemencon_vayatis", "bootstrap", "asymptotic"):
-        plain, other = (pr_band(r, method=method, rng=0) for r in (ranking, weighted))
+        plain, other = (pr.band(r, method=method, rng=0) for r in (ranking, weighted))
         np.testing.assert_allclose(other.low, plain.low, atol=1e-9)
         np.testing.assert_allclose(other.high, plain.high, atol=1e-9)
 
@@ -282,7 +282,7 @@ def test_hit_curves_are_drawn_at_even_recalls():
         span_name="selected",
         n_points=9,
         n_resamples=100,
-        prevalence="random",
+        varying=True,
         rng=0,
     )
     # The ends, where nothing and everything is selected, need no draw.

@@ -10,10 +10,8 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.compare import COMPARED_METRICS
-from precall.inference.functionals import Metric
 from precall.inference.permutation import midranks, swap_differences
 from precall.inference.significance import holm, student_test
-from precall.inference.units import check_rows, rank_rows
 from tests import naive_inference
 
 pytestmark = [
@@ -38,7 +36,7 @@ def paired_data(n, m, *, models=2, correlation=0.5, rng=0, decimals=None):
 
 def test_two_models_by_hand():
     y, scores = paired_data(30, 70)
-    result = pr.compare(y, scores)
+    result = pr.compare(y, scores, sampling="classes")
     contributions = [
         naive_inference.derivatives(naive_inference.average_precision, y, s)
         for s in scores.values()
@@ -59,7 +57,7 @@ def test_two_models_by_hand():
 @pytest.mark.parametrize("decimals", [None, 0])
 def test_auroc_covariance_is_delongs(decimals):
     y, scores = paired_data(25, 40, models=3, decimals=decimals)
-    result = pr.compare(y, scores, metric="auroc")
+    result = pr.compare(y, scores, sampling="classes", metric="auroc")
     np.testing.assert_allclose(
         result.covariance, naive_inference.delong(y, scores.values()), rtol=1e-9
     )
@@ -70,14 +68,14 @@ def test_the_normal_distribution_gives_delongs_test_as_it_is_published(decimals)
     y, scores = paired_data(25, 40, decimals=decimals)
     covariance = naive_inference.delong(y, scores.values())
     error = math.sqrt(covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1])
-    result = pr.compare(y, scores, metric="auroc", distribution="normal")
+    result = pr.compare(y, scores, distribution="normal", sampling="classes", metric="auroc")
     gap = result.differences["a", "b"]
     p_value = 2 * scipy.stats.norm.sf(abs(gap) / error)
     assert result.p_values["a", "b"] == pytest.approx(p_value, rel=1e-9)
     half = scipy.stats.norm.ppf(0.975) * error
     np.testing.assert_allclose(tuple(result.intervals["a", "b"]), [gap - half, gap + half], 1e-9)
     # The default has heavier tails.
-    student = pr.compare(y, scores, metric="auroc")
+    student = pr.compare(y, scores, sampling="classes", metric="auroc")
     assert student.p_values["a", "b"] > result.p_values["a", "b"]
     assert student.intervals["a", "b"].low < result.intervals["a", "b"].low
 
@@ -110,14 +108,14 @@ def test_a_standard_error_is_rounding_only_at_1e_12_of_the_others():
 def test_a_distribution_where_there_is_none_is_refused():
     y, scores = paired_data(25, 40)
     with pytest.raises(InputError, match="distribution='normal' belongs to influence values"):
-        pr.compare(y, scores, method="bootstrap", distribution="normal")
+        pr.compare(y, scores, method="bootstrap", distribution="normal", sampling="classes")
     with pytest.raises(InputError, match="distribution must be one of 't', 'normal'"):
-        pr.compare(y, scores, distribution="z")
+        pr.compare(y, scores, distribution="z", sampling="classes")
 
 
 def test_many_models():
     y, scores = paired_data(40, 160, models=4)
-    result = pr.compare(y, scores)
+    result = pr.compare(y, scores, sampling="classes")
     assert list(result.differences) == list(combinations("abcd", 2))
     assert list(result.estimates) == list("abcd")
     raw = list(result.unadjusted_p_values.values())
@@ -148,22 +146,22 @@ def test_every_metric_and_method(metric, method):
     options |= OPTIONS.get(metric, {})
     if metric == "recall_at_precision" and method == "influence":
         with pytest.raises(InputError, match="use method='bootstrap'"):
-            pr.compare(y, scores, **options)
+            pr.compare(y, scores, sampling="classes", **options)
         return
-    result = pr.compare(y, scores, **options)
-    again = pr.compare(y, scores, **options)
+    result = pr.compare(y, scores, sampling="classes", **options)
+    again = pr.compare(y, scores, sampling="classes", **options)
     assert result.to_dict() == again.to_dict()
     interval = result.intervals["a", "b"]
     assert interval.low <= result.differences["a", "b"] <= interval.high
     assert 0 < result.p_values["a", "b"] <= 1
 
 
-@pytest.mark.parametrize("prevalence", ["fixed", "random"])
-def test_bootstrap_and_influence_covariances_agree(prevalence):
+@pytest.mark.parametrize("sampling", ["classes", "rows"])
+def test_bootstrap_and_influence_covariances_agree(sampling):
     y, scores = paired_data(200, 800, models=3)
-    by_influence = pr.compare(y, scores, prevalence=prevalence).covariance
+    by_influence = pr.compare(y, scores, sampling=sampling).covariance
     drawn = pr.compare(
-        y, scores, method="bootstrap", prevalence=prevalence, n_resamples=4000, rng=0
+        y, scores, method="bootstrap", n_resamples=4000, rng=0, sampling=sampling
     ).covariance
     # 4,000 replicates know a variance to 2.2 %; and some percent of second order at n=200.
     np.testing.assert_allclose(by_influence, drawn, rtol=0.12)
@@ -173,7 +171,7 @@ def test_bootstrap_and_influence_covariances_agree(prevalence):
 def test_equal_models_are_equal(method):
     y, scores = paired_data(30, 90)
     same = {"a": scores["a"], "b": 3 * scores["a"] + 1, "c": scores["a"]}
-    result = pr.compare(y, same, method=method, rng=0, n_resamples=100)
+    result = pr.compare(y, same, method=method, rng=0, n_resamples=100, sampling="classes")
     assert all(p == 1.0 for p in result.p_values.values())
     assert all(abs(d) < 1e-12 for d in result.differences.values())
     assert result.probability_best == pytest.approx(dict.fromkeys("abc", 1 / 3))
@@ -181,7 +179,7 @@ def test_equal_models_are_equal(method):
 
 def test_a_difference_without_variance_is_not_significant():
     with pytest.warns(ReliabilityWarning, match="only 1 independent positive:"):
-        result = pr.compare([1, 0], {"a": [2, 1], "b": [1, 2]})
+        result = pr.compare([1, 0], {"a": [2, 1], "b": [1, 2]}, sampling="classes")
     assert result.p_values["a", "b"] == 1.0
     assert tuple(result.intervals["a", "b"]) == (-1.0, 1.0)
 
@@ -189,7 +187,7 @@ def test_a_difference_without_variance_is_not_significant():
 def test_few_positives_warn():
     y, scores = paired_data(19, 100)
     with pytest.warns(ReliabilityWarning, match="fewer than 20"):
-        pr.compare(y, scores)
+        pr.compare(y, scores, sampling="classes")
 
 
 @pytest.mark.parametrize(
@@ -203,7 +201,7 @@ def test_few_positives_warn():
 def test_the_warning_says_what_is_true_of_the_method(method, said, not_said):
     y, scores = paired_data(19, 100)
     with pytest.warns(ReliabilityWarning) as caught:
-        pr.compare(y, scores, method=method, n_resamples=100, rng=0)
+        pr.compare(y, scores, method=method, n_resamples=100, rng=0, sampling="classes")
     message = str(caught[0].message)
     assert said in message
     assert not_said not in message
@@ -213,9 +211,8 @@ def test_permutation_lists_all_swaps_of_small_data():
     """Six rows: the 64 swaps listed, their distribution against many draws."""
     y = np.array([1, 0, 1, 0, 0, 1])
     a, b = np.array([6.0, 5, 4, 3, 2, 1]), np.array([3.0, 6, 5, 1, 2, 4])
-    rows, scores = check_rows(y, None, None, 1, {"a": a, "b": b})
-    functional = Metric().of(rank_rows(rows, scores["a"]))
-    drawn = swap_differences(rows, functional, a, b, 20_000, np.random.default_rng(2))
+    rows = pr.Rows(y, {"a": a, "b": b})
+    drawn = swap_differences(rows, pr.metrics.aucpr(), a, b, 20_000, np.random.default_rng(2))
     listed = []
     for swaps in product([False, True], repeat=6):
         first, second = np.where(swaps, b, a), np.where(swaps, a, b)
@@ -236,16 +233,15 @@ def test_a_permutation_counts_what_was_observed_once():
     rng = np.random.default_rng(0)
     y = np.arange(300) < 100
     scores = {"good": rng.normal(size=300) + 4 * y, "useless": rng.normal(size=300)}
-    result = pr.compare(y, scores, method="permutation", n_resamples=199, rng=0)
+    result = pr.compare(y, scores, method="permutation", n_resamples=199, rng=0, sampling="classes")
     assert result.unadjusted_p_values["good", "useless"] == 1 / 200
 
 
 def test_permutation_swaps_clusters_whole():
     y = np.array([1, 0, 1, 0])
     a, b = np.array([4.0, 3, 2, 1]), np.array([1.0, 4, 3, 2])
-    rows, scores = check_rows(y, None, np.array([0, 0, 1, 1]), 1, {"a": a, "b": b})
-    functional = Metric().of(rank_rows(rows, scores["a"]))
-    drawn = swap_differences(rows, functional, a, b, 200, np.random.default_rng(3))
+    rows = pr.Rows(y, {"a": a, "b": b}, clusters=np.array([0, 0, 1, 1]))
+    drawn = swap_differences(rows, pr.metrics.aucpr(), a, b, 200, np.random.default_rng(3))
     listed = [
         naive_inference.average_precision(y, np.where(s, b, a))
         - naive_inference.average_precision(y, np.where(s, a, b))
@@ -259,7 +255,14 @@ def test_permutation_swaps_clusters_whole():
 def test_permutation_takes_ranks_so_scales_do_not_matter():
     y, scores = paired_data(30, 90)
     plain, scaled = (
-        pr.compare(y, {"a": scores["a"], "b": b}, method="permutation", rng=0, n_resamples=500)
+        pr.compare(
+            y,
+            {"a": scores["a"], "b": b},
+            method="permutation",
+            rng=0,
+            n_resamples=500,
+            sampling="classes",
+        )
         for b in (scores["b"], np.exp(scores["b"]) * 1e6)
     )
     assert plain.p_values == scaled.p_values
@@ -269,7 +272,7 @@ def test_permutation_takes_ranks_so_scales_do_not_matter():
 @pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
 def test_repeated_rows_teach_nothing_when_clustered(method):
     y, scores = paired_data(40, 160)
-    plain = pr.compare(y, scores, method=method, rng=0, n_resamples=4000)
+    plain = pr.compare(y, scores, method=method, rng=0, n_resamples=4000, sampling="classes")
     thrice = pr.compare(
         np.repeat(y, 3),
         {name: np.repeat(s, 3) for name, s in scores.items()},
@@ -277,6 +280,7 @@ def test_repeated_rows_teach_nothing_when_clustered(method):
         method=method,
         rng=0,
         n_resamples=4000,
+        sampling="classes",
     )
     # 4,000 replicates know a standard error to 1.1 %.
     assert thrice.standard_errors["a"] == pytest.approx(plain.standard_errors["a"], rel=0.05)
@@ -289,8 +293,8 @@ def test_clusters_of_one_row_each_are_rows_drawn_at_random():
     rng = np.random.default_rng(4)
     y = np.arange(2000) < 200
     scores = {"good": rng.normal(size=2000) + 3 * y, "bad": rng.normal(size=2000) + y}
-    rows, fixed = (pr.compare(y, scores, prevalence=choice) for choice in ("random", "fixed"))
-    alone = pr.compare(y, scores, clusters=np.arange(2000), prevalence="random")
+    rows, fixed = (pr.compare(y, scores, sampling=choice) for choice in ("rows", "classes"))
+    alone = pr.compare(y, scores, clusters=np.arange(2000), sampling="rows")
     # Here 2000/1999, there 200/199 and 1800/1799.
     np.testing.assert_allclose(alone.covariance, rows.covariance, rtol=0.01)
     pair = "good", "bad"
@@ -300,13 +304,14 @@ def test_clusters_of_one_row_each_are_rows_drawn_at_random():
 
 def test_weights_that_are_equal_change_nothing():
     y, scores = paired_data(40, 160)
-    plain = pr.compare(y, scores)
-    weighted = pr.compare(y, scores, sample_weight=np.full(200, 3.0))
+    plain = pr.compare(y, scores, sampling="classes")
+    weighted = pr.compare(y, scores, sample_weight=np.full(200, 3.0), sampling="classes")
     np.testing.assert_allclose(plain.covariance, weighted.covariance, rtol=1e-9)
     zero = pr.compare(
         np.append(y, 1),
         {name: np.append(s, 99) for name, s in scores.items()},
         sample_weight=np.append(np.ones(200), 0),
+        sampling="classes",
     )
     np.testing.assert_allclose(plain.covariance, zero.covariance, rtol=1e-9)
 
@@ -314,23 +319,28 @@ def test_weights_that_are_equal_change_nothing():
 def test_labels_and_errors():
     y, scores = paired_data(30, 60)
     words = np.where(y == 1, "yes", "no")
-    assert pr.compare(words, scores, pos_label="yes").to_dict() == pr.compare(y, scores).to_dict()
+    assert (
+        pr.compare(words, scores, pos_label="yes", sampling="classes").to_dict()
+        == pr.compare(y, scores, sampling="classes").to_dict()
+    )
     for bad in ({"a": scores["a"]}, [scores["a"], scores["b"]]):
         with pytest.raises(InputError, match="at least two models"):
-            pr.compare(y, bad)
+            pr.compare(y, bad, sampling="classes")
     with pytest.raises(InputError, match="rows"):
-        pr.compare(y, {"a": scores["a"], "b": scores["b"][1:]})
+        pr.compare(y, {"a": scores["a"], "b": scores["b"][1:]}, sampling="classes")
     with pytest.raises(InputError, match="metric must be one of"):
-        pr.compare(y, scores, metric="f_beta")
+        pr.compare(y, scores, sampling="classes", metric="f_beta_at_threshold")
     with pytest.raises(UndefinedMetricError, match="no positives"):
-        pr.compare(np.zeros(90), scores)
+        pr.compare(np.zeros(90), scores, sampling="classes")
     with pytest.raises(InputError, match=r"scores\['b'\] must not be missing"):
-        pr.compare(y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])})
+        pr.compare(
+            y, {"a": scores["a"], "b": np.where(y == 1, np.nan, scores["b"])}, sampling="classes"
+        )
 
 
 def test_a_plain_dictionary_has_plain_numbers():
     y, scores = paired_data(25, 40)
-    [pair] = pr.compare(y, scores).to_dict()["pairs"]
+    [pair] = pr.compare(y, scores, sampling="classes").to_dict()["pairs"]
     assert {type(value) for name, value in pair.items() if name not in ("first", "second")} == {
         float
     }

@@ -212,7 +212,9 @@ COLUMNS_WITH_NULLS = {
         ),
         (lambda c: pr.rank_groups([1, 0] * 2, [4, 3, 2, 1], c), ["a", None, "b", None], "groups"),
         (
-            lambda c: pr.cluster_interval([1, 0] * 2, [4, 3, 2, 1], c),
+            lambda c: pr.interval(
+                pr.Rows([1, 0] * 2, [4, 3, 2, 1], clusters=c), sampling="classes"
+            ),
             ["a", None, "b", None],
             "clusters",
         ),
@@ -399,7 +401,9 @@ def test_weights_that_cannot_be_weights_are_refused(weights, words):
     for call in (
         lambda: pr.rank([1, 0, 1], [3, 2, 1], sample_weight=weights),
         lambda: pr.rank_groups([1, 0, 1], [3, 2, 1], [1, 1, 1], sample_weight=weights),
-        lambda: pr.compare([1, 0, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}, sample_weight=weights),
+        lambda: pr.compare(
+            [1, 0, 1], {"a": [3, 2, 1], "b": [1, 2, 3]}, sample_weight=weights, sampling="classes"
+        ),
     ):
         with pytest.raises(InputError, match=words):
             call()

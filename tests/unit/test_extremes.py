@@ -1,22 +1,24 @@
 """Worst and perfect rankings in closed form, against the estimators run on the rankings."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import precall as pr
-from precall._estimators import KERNELS, make_steps
-from precall._extremes import WORST, worst_and_perfect
+from precall._estimators import make_steps
+from precall.metrics.floors import area_limits
 from precall.ranking import Cells
 
+COUNTED = [name for name, kind in pr.ESTIMATORS.items() if kind.worst is not None]
 RANGES = ((0, 1), (0, 0.5), (0.2, 0.9), (0.5, 1), (0.33, 0.34), (0, 0.01), (0.97, 1))
 
 
 @pytest.mark.parametrize("recall", RANGES, ids=str)
-@pytest.mark.parametrize("estimator", WORST)
+@pytest.mark.parametrize("estimator", COUNTED)
 def test_closed_forms_are_the_estimators_on_the_rankings(estimator, recall):
-    kernel = KERNELS[estimator]
+    kernel = pr.ESTIMATORS[estimator].kernel
     for n in (1, 2, 3, 7, 30):
         one, none = np.ones(n), np.zeros(n)
         for m in (1, 2, 5, 40, 0.5, 7.25, 1000):
@@ -25,15 +27,18 @@ def test_closed_forms_are_the_estimators_on_the_rankings(estimator, recall):
             worst = kernel(make_steps(Cells(one, none, first, 0.0)), *recall)
             perfect = kernel(make_steps(Cells(one, none, none, m)), *recall)
             # A difference of two sums over up to 30 rows, divided by a range of down to 0.01.
-            assert worst_and_perfect(estimator, n, m, recall) == (
+            sizes = SimpleNamespace(
+                n_pos=n, n_neg=m, prevalence=n / (n + m), divisible=np.array(False)
+            )
+            assert area_limits(sizes, estimator, recall) == (
                 pytest.approx(float(worst), rel=1e-11),
                 pytest.approx(float(perfect), rel=1e-11),
             )
 
 
 def test_every_estimator_that_counts_has_its_extremes():
-    others = {"binormal", "davis_goadrich", "interpolated_convex"}  # with their own, see areas.py
-    assert set(WORST) == set(pr.ESTIMATORS) - others
+    others = {"binormal", "davis_goadrich", "interpolated_convex"}  # that of the minimum curve
+    assert set(COUNTED) == set(pr.ESTIMATORS) - others
 
 
 @pytest.mark.parametrize("estimator", pr.ESTIMATORS)
@@ -46,7 +51,9 @@ def test_normalising_takes_memory_by_rows_not_by_weight(estimator):
     value = pr.aucnpr(ranking, estimator, recall=(0.1, 0.9))
     groups = pr.RankingSet.from_rankings([ranking])
     per_group = (
-        None if estimator == "binormal" else pr.per_group(groups, "aucnpr", estimator=estimator)
+        None
+        if estimator == "binormal"
+        else pr.per_group(groups, pr.metrics.aucnpr(estimator=estimator))
     )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

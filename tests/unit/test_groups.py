@@ -282,10 +282,11 @@ def test_areas_equal_a_plain_loop(estimator, recall, weights):
             "real": rng.random(y.size) + 0.1,
         }[weights]
         rankings = rank_groups(y, s, groups, w)
-        for metric, alone in (("aucpr", pr.aucpr), ("aucnpr", pr.aucnpr)):
-            found = per_group(rankings, metric, estimator=estimator, recall=recall).values
+        for kind, alone in ((pr.metrics.aucpr, pr.aucpr), (pr.metrics.aucnpr, pr.aucnpr)):
+            metric = kind(estimator=estimator, recall=recall)
+            found = per_group(rankings, metric).values
             for value, ranking in zip(found, rankings, strict=True):
-                if not ranking.n_pos or (metric == "aucnpr" and not ranking.n_neg):
+                if not ranking.n_pos or (metric.needs_negatives and not ranking.n_neg):
                     assert np.isnan(value)
                 elif ranking.n_neg:
                     expected = alone(ranking, estimator=estimator, recall=recall)
@@ -323,7 +324,7 @@ def test_metrics_at_a_rank_are_means_over_all_orders_of_ties(k):
     }
     rows_of = naive_groups.split(y, s, groups)
     for metric, reference in references.items():
-        found = per_group(rankings, metric, k=k).values
+        found = per_group(rankings, getattr(pr.metrics, metric)(k=k)).values
         expected = [naive_groups.over_all_orders(rows, reference) for rows in rows_of.values()]
         np.testing.assert_allclose(found, expected, atol=SAME)
     for metric in ("reciprocal_rank", "ndcg"):
@@ -377,12 +378,12 @@ def test_nothing_but_groups_without_positives():
     ("options", "message"),
     [
         ({"metric": "mrr"}, "metric must be one of"),
-        ({"metric": "precision_at_k"}, "needs a cut-off"),
-        ({"metric": "ndcg", "k": 0}, "k must be a whole number of at least 1"),
+        ({"metric": "precision_at_k"}, "needs k, such as"),
+        ({"metric": "ndcg(k=0)"}, "k must be a whole number of at least 1"),
         ({"undefined": "drop"}, "undefined must be one of"),
-        ({"metric": "aucpr", "estimator": "binormal"}, "needs the raw scores"),
-        ({"metric": "aucpr", "estimator": "best"}, "estimator must be one of"),
-        ({"recall": (0.5, 0.2)}, "recall must satisfy"),
+        ({"metric": "aucpr(binormal)"}, "needs the mean and standard"),
+        ({"metric": "aucpr(best)"}, "estimator must be one of"),
+        ({"metric": "aucnpr(recall=(0.5, 0.2))"}, "recall must satisfy"),
     ],
 )
 def test_bad_options_are_named(options, message):
@@ -394,7 +395,7 @@ def test_ranks_need_rows_without_weights():
     rankings = rank_groups([1, 0], [2, 1], [1, 1], [1.0, 2.0])
     for metric in ("precision_at_k", "recall_at_k", "ndcg", "reciprocal_rank"):
         with pytest.raises(InputError, match="carry weights"):
-            per_group(rankings, metric, k=3)
+            per_group(rankings, getattr(pr.metrics, metric)(k=3))
 
 
 # --- classes ----------------------------------------------------------------------------------
@@ -445,7 +446,7 @@ def test_ndcg_shares_ties_as_scikit_learn_does():
     scores = rng.integers(0, 5, (30, 12)).astype(float)
     rankings = rank_groups(y.ravel(), scores.ravel(), np.repeat(np.arange(30), 12))
     for k in (None, 4):
-        ours = per_group(rankings, "ndcg", k=k).mean()
+        ours = per_group(rankings, pr.metrics.ndcg(k=k)).mean()
         assert ours == pytest.approx(metrics.ndcg_score(y, scores, k=k), abs=SAME)
 
 

@@ -7,36 +7,39 @@ import pytest
 
 import precall as pr
 from precall.exceptions import DirectionWarning, InputError
-from precall.inference.evidence import resampled
-from precall.inference.functionals import Metric
-from precall.inference.influence import SMOOTH_ESTIMATORS, gradient, linearise
+from precall.inference.influence import linearise
 from precall.inference.resampling import resampler_for
-from precall.inference.units import locate, row_values
+from precall.inference.rules import RULES
+from precall.inference.rules.bootstrap import resampled
+from precall.inference.units import row_values
 from precall.ranking import Cells
+from precall.rows import locate
 from precall.simulate import Bibeta, Binormal, rank_batch
 from tests import naive_inference
 from tests.datasets import random_data
 
+SMOOTH_ESTIMATORS = tuple(name for name, kind in pr.ESTIMATORS.items() if kind.gradient)
+
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
 METRICS = [
-    *(Metric(estimator=name) for name in SMOOTH_ESTIMATORS if name != "leave_one_out"),
+    *(pr.metrics.aucpr(estimator=name) for name in SMOOTH_ESTIMATORS if name != "leave_one_out"),
     *(
-        Metric(estimator=name, recall=(0.21, 0.83))
+        pr.metrics.aucpr(estimator=name, recall=(0.21, 0.83))
         for name in SMOOTH_ESTIMATORS
         if name != "leave_one_out"
     ),
-    Metric(name="aucnpr"),
-    Metric(name="aucnpr", estimator="davis_goadrich"),
-    Metric(name="auroc"),
-    Metric(name="auprg"),
-    Metric(name="f_beta", threshold=0.4, beta=2.0),
+    pr.metrics.aucnpr(),
+    pr.metrics.aucnpr(estimator="davis_goadrich"),
+    pr.metrics.auroc(),
+    pr.metrics.auprg(),
+    pr.metrics.f_beta_at_threshold(0.4, beta=2.0),
 ]
 
 
 def centred_row_values(metric, y, s, w):
     ranking = pr.rank(y, s, sample_weight=w)
-    values = gradient(metric.of(ranking), ranking.cells)
+    values = metric.on_both_classes(ranking).gradient(ranking.cells)
     rows = row_values(locate(ranking.threshold, np.asarray(s)), np.asarray(y) == 1, values)
     for label in (0, 1):
         chosen = np.asarray(y) == label
@@ -51,11 +54,11 @@ def test_average_precision_against_the_definition():
             y, s, w = random_data(rng, weights=kind)
             expected = naive_inference.derivatives(naive_inference.average_precision, y, s, w)
             np.testing.assert_allclose(
-                centred_row_values(Metric(), y, s, w), expected, rtol=1e-6, atol=1e-8
+                centred_row_values(pr.metrics.aucpr(), y, s, w), expected, rtol=1e-6, atol=1e-8
             )
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: f"{m.name}-{m.estimator}-{m.recall}")
+@pytest.mark.parametrize("metric", METRICS, ids=str)
 def test_gradient_is_the_derivative_of_the_value(metric):
     # Random weights: no three points of the hull are on one line, where it has no derivative.
     rng = np.random.default_rng(2)
@@ -64,7 +67,7 @@ def test_gradient_is_the_derivative_of_the_value(metric):
         s = np.round(rng.normal(size=40) + y, decimals)
         w = rng.uniform(0.5, 1.5, 40)
         ranking = pr.rank(y, s, sample_weight=w)
-        functional = metric.of(ranking)
+        functional = metric.on_both_classes(ranking)
 
         def value(y_true, y_score, weights, functional=functional):
             with warnings.catch_warnings():
@@ -88,7 +91,7 @@ def test_many_rankings_at_once_are_many_single_ones():
     for metric in METRICS:
         if metric.name in ("f_beta", "aucnpr"):
             continue
-        functional = metric.of(pr.rank([1, 0], [1, 0]))
+        functional = metric.on_both_classes(pr.rank([1, 0], [1, 0]))
         together = linearise(functional, cells)
         for row in range(5):
             # Alone, rows without positives are no rows: they join the gap before the next one.
@@ -121,9 +124,11 @@ def test_jackknife_tends_to_the_influence_value():
     """
     y, s = Binormal().sample(10, 30, rng=7)
     ranking = pr.rank(y, s)
-    slope = float(linearise(Metric().of(ranking), ranking.cells).slope)
+    slope = float(linearise(pr.metrics.aucpr().on_both_classes(ranking), ranking.cells).slope)
     class_size = np.where(y == 1, 10, 30)
-    expected = centred_row_values(Metric(), y, s, None) * class_size + np.where(y, slope, -slope)
+    expected = centred_row_values(pr.metrics.aucpr(), y, s, None) * class_size + np.where(
+        y, slope, -slope
+    )
     errors = []
     for copies in (10, 100):
         whole = np.full(y.size, float(copies))
@@ -143,7 +148,7 @@ def test_variance_is_that_of_repeated_samples(scenario, prevalence):
     m = round(n * (1 - prevalence) / prevalence)
     batch = rank_batch(*scenario.sample_scores(n, m, size=repeats, rng=11))
     cells = Cells(batch.positives, batch.tied, batch.above, batch.below)
-    functional = Metric().of(batch[0])
+    functional = pr.metrics.aucpr().on_both_classes(batch[0])
     linear = linearise(functional, cells)
     observed = np.var(functional.value(cells), ddof=1)
     ratio = np.mean(linear.positives + linear.negatives) / observed
@@ -155,16 +160,16 @@ def test_variance_is_that_of_repeated_samples(scenario, prevalence):
 def test_prevalence_slope_is_what_a_change_of_prevalence_does():
     y, s = Bibeta().sample(300, 2700, rng=5)
     ranking = pr.rank(y, s)
-    for metric, value in ((Metric(), pr.aucpr), (Metric(name="auprg"), pr.auprg)):
-        slope = float(linearise(metric.of(ranking), ranking.cells).slope)
+    for metric, value in ((pr.metrics.aucpr(), pr.aucpr), (pr.metrics.auprg(), pr.auprg)):
+        slope = float(linearise(metric.on_both_classes(ranking), ranking.cells).slope)
         odds = np.log(0.1 / 0.9)
         moved = [
             value(ranking.at_prevalence(1 / (1 + np.exp(-odds - step)))) for step in (-1e-3, 1e-3)
         ]
         assert slope == pytest.approx((moved[1] - moved[0]) / 2e-3, rel=1e-5)
-    assert float(linearise(Metric(name="auroc").of(ranking), ranking.cells).slope) == pytest.approx(
-        0, abs=1e-10
-    )
+    assert float(
+        linearise(pr.metrics.auroc().on_both_classes(ranking), ranking.cells).slope
+    ) == pytest.approx(0, abs=1e-10)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +186,11 @@ def test_precision_at_a_recall_moves_with_the_slope_around_it(recall, low, high)
     fp = np.concatenate([[before[0]], np.cumsum(before)])  # at 0, 1, ..., 16 positives
     tp = round(16 * recall)
     slope = (fp[high] - fp[max(low, 1)]) / (high - low)
-    got = gradient(Metric(name="precision_at_recall", recall=recall).of(ranking), ranking.cells)
+    got = (
+        pr.metrics.precision_at_recall(recall=recall)
+        .on_both_classes(ranking)
+        .gradient(ranking.cells)
+    )
     square = (tp + fp[tp]) ** 2
     passed = np.arange(16) < tp
     np.testing.assert_allclose(got.positives, np.where(passed, tp * slope / square, 0), rtol=1e-12)
@@ -190,7 +199,7 @@ def test_precision_at_a_recall_moves_with_the_slope_around_it(recall, low, high)
     assert got.below == 0
 
 
-@pytest.mark.parametrize("metric", METRICS, ids=lambda m: f"{m.name}-{m.estimator}-{m.recall}")
+@pytest.mark.parametrize("metric", METRICS, ids=str)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted):
     """a = sum of cubes over 6 (sum of squares)^(3/2) (Efron 1987), row by row."""
@@ -201,7 +210,7 @@ def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted
     if weighted:  # negatives between the same positives share a weight: they are kept by their sums
         w = rng.uniform(0.5, 1.5, 13)[[np.sum(s[y] > score) for score in s]]
     ranking = pr.rank(y, s, sample_weight=w)
-    functional = metric.of(ranking)
+    functional = metric.on_both_classes(ranking)
     rows = centred_row_values(metric, y, s, w) * (1.0 if w is None else w)
     linear = linearise(functional, ranking.cells, ranking.squares)
     assert linear.positives == pytest.approx(np.sum(rows[y] ** 2), rel=1e-9)
@@ -209,11 +218,11 @@ def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted
     assert linear.skewness == pytest.approx(np.sum(rows**3), rel=1e-9)
     drawn = resampled(
         functional,
-        "bootstrap_bca",
+        RULES["bootstrap_bca"],
         ranking,
-        resampler_for(functional, ranking, "fixed"),
+        resampler_for(functional, ranking, together=False),
         n_resamples=2,
-        prevalence="fixed",
+        varying=False,
         rng=rng,
     )
     expected = np.sum(rows**3) / (6 * np.sum(rows**2) ** 1.5)
@@ -223,8 +232,8 @@ def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted
 def test_no_influence_values_where_there_are_none():
     ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
     for metric in (
-        Metric(estimator="interpolated_median"),
-        Metric(name="recall_at_precision", precision=0.5),
+        pr.metrics.aucpr(estimator="interpolated_median"),
+        pr.metrics.recall_at_precision(precision=0.5),
     ):
         with pytest.raises(InputError, match="has no influence values"):
-            gradient(metric.of(ranking), ranking.cells)
+            metric.on_both_classes(ranking).gradient(ranking.cells)

@@ -12,24 +12,29 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference import limits
-from precall.inference.influence import SMOOTH_ESTIMATORS
-from precall.inference.intervals import MetricInterval, metric_interval
-from precall.inference.methods import METHODS
+from precall.inference.intervals import MetricInterval
+from precall.inference.rules import rules_of
 from precall.simulate import Bibeta, Binormal
 from tests import naive_inference
 from tests.datasets import random_data
+
+SMOOTH_ESTIMATORS = tuple(name for name, kind in pr.ESTIMATORS.items() if kind.gradient)
 
 pytestmark = [
     pytest.mark.numerics,
     pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
 ]
 
-OPTIONS = {
-    "precision_at_recall": {"recall": 0.5},
-    "recall_at_precision": {"precision": 0.5},
-    "f_beta": {"threshold": 0.9},
-}
-ALL = [(metric, method) for metric, methods in METHODS.items() for method in methods]
+METRICS = (
+    pr.metrics.aucpr(),
+    pr.metrics.aucnpr(),
+    pr.metrics.auroc(),
+    pr.metrics.auprg(),
+    pr.metrics.precision_at_recall(0.5),
+    pr.metrics.recall_at_precision(0.5),
+    pr.metrics.f_beta_at_threshold(0.9),
+)
+ALL = [(metric, method) for metric in METRICS for method in rules_of(metric)]
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +43,8 @@ def ranking():
 
 
 def interval_of(ranking, metric, method, **changes):
-    options = {"rng": 0, "n_resamples": 400} | OPTIONS.get(metric, {}) | changes
-    return metric_interval(ranking, metric=metric, method=method, **options)
+    options = {"rng": 0, "n_resamples": 400, "sampling": "classes"} | changes
+    return pr.interval(ranking, metric, method=method, **options)
 
 
 def test_names_of_the_contract():
@@ -54,14 +59,14 @@ def test_names_of_the_contract():
     ]
 
 
-@pytest.mark.parametrize("prevalence", ["fixed", "random"])
+@pytest.mark.parametrize("sampling", ["classes", "rows"])
 @pytest.mark.parametrize("method", ["influence", "guarded"])
-def test_influence_limits_as_the_recipe_says(method, prevalence):
+def test_influence_limits_as_the_recipe_says(method, sampling):
     rng = np.random.default_rng(2)
     for _ in range(30):
         y, s, _ = random_data(rng)
-        got = pr.aucpr_interval(pr.rank(y, s), method=method, prevalence=prevalence)
-        expected = naive_inference.influence_limits(y, s, method=method, prevalence=prevalence)
+        got = pr.interval(pr.rank(y, s), method=method, sampling=sampling)
+        expected = naive_inference.influence_limits(y, s, method=method, sampling=sampling)
         np.testing.assert_allclose(tuple(got), expected, rtol=1e-9)
 
 
@@ -70,11 +75,11 @@ def test_binomial_and_logit_by_hand():
     estimate = Fraction(5, 6)
     z = scipy.stats.norm.ppf(0.95)
     half = z * math.sqrt(estimate * (1 - estimate) / 2)
-    got = pr.aucpr_interval(ranking, method="binomial", confidence_level=0.9)
+    got = pr.interval(ranking, method="binomial", confidence_level=0.9, sampling="classes")
     assert got.estimate == pytest.approx(5 / 6)
     assert got.low == pytest.approx(5 / 6 - half)
     assert got.high == 1.0
-    got = pr.aucpr_interval(ranking, method="logit", confidence_level=0.9)
+    got = pr.interval(ranking, method="logit", confidence_level=0.9, sampling="classes")
     odds = [5 * math.exp(sign * z / math.sqrt(2 * 5 / 36)) for sign in (-1, 1)]
     np.testing.assert_allclose(tuple(got), [o / (1 + o) for o in odds])
 
@@ -85,7 +90,7 @@ def test_delong_against_pairs():
         y, s, _ = random_data(rng)
         if not 1 < sum(y) < len(y) - 1:
             continue
-        got = pr.auroc_interval(pr.rank(y, s), method="delong")
+        got = pr.interval(pr.rank(y, s), "auroc", method="delong", sampling="classes")
         error = math.sqrt(naive_inference.delong(y, [s])[0, 0])
         assert got.standard_error == pytest.approx(error, abs=1e-12)
         if 0 < got.estimate < 1:
@@ -95,7 +100,7 @@ def test_delong_against_pairs():
 def test_beta_limits_of_auroc():
     """Clopper and Pearson's limits for a share of as many trials as DeLong's variance is worth."""
     y, s = Binormal().sample(30, 50, rng=3)
-    got = pr.auroc_interval(pr.rank(y, s), method="beta")
+    got = pr.interval(pr.rank(y, s), "auroc", method="beta", sampling="classes")
     t, k = got.estimate, 30
     variance = (k * naive_inference.delong(y, [s])[0, 0] + 3 * t * (1 - t) / k) / (k + 3)
     trials = t * (1 - t) / variance
@@ -106,7 +111,9 @@ def test_beta_limits_of_auroc():
 
 def test_auroc_of_one_has_an_exact_limit():
     for method in ("logit", "delong"):
-        got = pr.auroc_interval(pr.rank([1] * 8 + [0] * 5, range(13, 0, -1)), method=method)
+        got = pr.interval(
+            pr.rank([1] * 8 + [0] * 5, range(13, 0, -1)), "auroc", method=method, sampling="classes"
+        )
         assert (got.low, got.high) == (pytest.approx(0.05 ** (1 / 5)), 1.0)
 
 
@@ -126,7 +133,7 @@ def test_bootstrap_ends_at_an_estimate_of_one_are_those_of_certain_trials():
         "auprg": 1 - (n / m) * (1 - precision) / precision,
     }
     for metric, low in expected.items():
-        for method in METHODS[metric]:
+        for method in rules_of(getattr(pr.metrics, metric)()):
             if method.startswith("bootstrap"):
                 got = interval_of(ranking, metric, method)
                 assert (got.low, got.high) == (pytest.approx(low, rel=1e-12), 1.0), (metric, method)
@@ -155,9 +162,11 @@ def test_limits_of_a_metric_without_a_lower_bound_stay_numbers():
 
 def test_gain_areas_warn_where_less_than_one_positive_is_expected_near_the_prevalence():
     """n times the prevalence: 2 of 4 rows make one, 2 of 5 less."""
-    metric_interval(pr.rank([1, 0, 1, 0], [4, 3, 2, 1]), metric="auprg")  # warnings are errors
+    pr.interval(
+        pr.rank([1, 0, 1, 0], [4, 3, 2, 1]), "auprg", sampling="classes"
+    )  # warnings are errors
     with pytest.warns(ReliabilityWarning, match="gain area .* 0.8 positives are expected"):
-        metric_interval(pr.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1]), metric="auprg")
+        pr.interval(pr.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1]), "auprg", sampling="classes")
 
 
 def test_gain_areas_have_bootstrap_limits_below_zero():
@@ -172,14 +181,13 @@ def test_gain_areas_have_bootstrap_limits_below_zero():
 def test_bootstrap_t_and_bca_against_scipy_in_spirit():
     """BCa of a mean-like metric: F-beta at beta=inf is recall, a mean of 0 and 1."""
     ranking = pr.rank(*Binormal().sample(60, 60, rng=4))
-    got = metric_interval(
+    got = pr.interval(
         ranking,
-        metric="f_beta",
-        beta=1e9,
-        threshold=0.8,
+        pr.metrics.f_beta_at_threshold(0.8, beta=1000000000.0),
         method="bootstrap_bca",
-        n_resamples=20_000,
+        n_resamples=20000,
         rng=0,
+        sampling="classes",
     )
     caught = (np.repeat(ranking.threshold, ranking.positives) >= 0.8).astype(float)
     # SciPy called the argument `random_state` before 1.15.
@@ -197,7 +205,7 @@ def test_every_interval_holds_its_estimate_and_gives_other_levels(ranking, metri
     got = interval_of(ranking, metric, method)
     assert isinstance(got, MetricInterval)
     assert isinstance(got, pr.Interval)
-    assert (got.metric, got.method, got.confidence_level) == (metric, method, 0.95)
+    assert (got.metric, got.method, got.confidence_level) == (str(metric), method, 0.95)
     assert got.low < got.estimate < got.high
     assert got.standard_error > 0
     wide, narrow = got.at_level(0.99), got.at_level(0.5)
@@ -233,7 +241,9 @@ def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
 @pytest.mark.parametrize("method", pr.INTERVALS)
 def test_one_row_of_a_class_is_enough(method):
     for y in ([1, 0], [0, 1], [1, 0, 0, 0], [0, 1, 1, 1]):
-        got = pr.aucpr_interval(pr.rank(y, range(len(y), 0, -1)), method=method, rng=0)
+        got = pr.interval(
+            pr.rank(y, range(len(y), 0, -1)), method=method, rng=0, sampling="classes"
+        )
         assert 0 <= got.low <= got.estimate <= got.high <= 1
 
 
@@ -243,54 +253,79 @@ def test_a_single_positive_under_many_negatives(method):
     ranking = pr.rank(np.append(np.zeros(100_000), 1), np.arange(100_001, 0, -1))
     if method == "bootstrap_t":
         with pytest.warns(ReliabilityWarning, match="every bootstrap replicate has the same value"):
-            got = pr.aucpr_interval(ranking, method=method, rng=0)
+            got = pr.interval(ranking, method=method, rng=0, sampling="classes")
         assert got.low == pytest.approx(got.estimate) == got.high
     else:
-        got = pr.aucpr_interval(ranking, method=method)
+        got = pr.interval(ranking, method=method, sampling="classes")
         assert got.low < got.estimate < got.high
 
 
 def test_an_empty_class_raises():
     for y in ([1, 1], [0, 0]):
         with pytest.raises(UndefinedMetricError, match="has no interval"):
-            pr.aucpr_interval(pr.rank(y, [1, 2]))
+            pr.interval(pr.rank(y, [1, 2]), sampling="classes")
 
 
 @pytest.mark.parametrize("estimator", pr.ESTIMATORS)
 def test_estimators_have_the_methods_that_are_defined_for_them(ranking, estimator):
     for method in ("binomial", "logit"):
-        assert pr.aucpr_interval(ranking, estimator=estimator, method=method).width > 0
+        assert (
+            pr.interval(
+                ranking, pr.metrics.aucpr(estimator=estimator), method=method, sampling="classes"
+            ).width
+            > 0
+        )
     smooth = estimator in SMOOTH_ESTIMATORS
     for method in ("guarded", "influence", "bootstrap_t", "bootstrap_bca"):
         if smooth:
-            got = pr.aucpr_interval(
-                ranking, estimator=estimator, method=method, rng=0, n_resamples=200
+            got = pr.interval(
+                ranking,
+                pr.metrics.aucpr(estimator=estimator),
+                method=method,
+                rng=0,
+                n_resamples=200,
+                sampling="classes",
             )
             assert got.low < got.estimate < got.high
         else:
             with pytest.raises(InputError, match="bootstrap_percentile"):
-                pr.aucpr_interval(ranking, estimator=estimator, method=method)
+                pr.interval(
+                    ranking,
+                    pr.metrics.aucpr(estimator=estimator),
+                    method=method,
+                    sampling="classes",
+                )
     if estimator == "binormal":
-        with pytest.raises(InputError, match="use method='logit'"):
-            pr.aucpr_interval(ranking, estimator=estimator, method="bootstrap_percentile")
+        with pytest.raises(InputError, match="method='logit' for its interval"):
+            pr.interval(
+                ranking,
+                pr.metrics.aucpr(estimator=estimator),
+                method="bootstrap_percentile",
+                sampling="classes",
+            )
     else:
-        got = pr.aucpr_interval(
-            ranking, estimator=estimator, method="bootstrap_percentile", rng=0, n_resamples=200
+        got = pr.interval(
+            ranking,
+            pr.metrics.aucpr(estimator=estimator),
+            method="bootstrap_percentile",
+            rng=0,
+            n_resamples=200,
+            sampling="classes",
         )
         assert got.width > 0
 
 
 def test_aucnpr_interval_is_the_aucpr_interval_on_another_scale(ranking):
     for method in ("guarded", "logit", "bootstrap_percentile"):
-        area = pr.aucpr_interval(ranking, method=method, rng=0)
-        normalised = metric_interval(ranking, metric="aucnpr", method=method, rng=0)
+        area = pr.interval(ranking, method=method, rng=0, sampling="classes")
+        normalised = pr.interval(ranking, "aucnpr", method=method, rng=0, sampling="classes")
         floor = pr.minimum_average_precision(40, 160)
         for ours, theirs in zip(normalised, area, strict=True):
             assert ours == pytest.approx((theirs - floor) / (1 - floor), abs=1e-12)
 
 
 def test_a_recall_range_scales_with_its_length(ranking):
-    got = pr.aucpr_interval(ranking, recall=(0.5, 1.0))
+    got = pr.interval(ranking, pr.metrics.aucpr(recall=(0.5, 1.0)), sampling="classes")
     assert got.estimate == pr.aucpr(ranking, recall=(0.5, 1.0))
     assert 0 <= got.low < got.high <= 0.5
     # The lower limit is centred half way to the estimate without its bias, over the same range.
@@ -301,22 +336,24 @@ def test_a_recall_range_scales_with_its_length(ranking):
 def test_another_prevalence(ranking):
     """Known prevalence: the interval is that of the reweighted ranking, with its Kish sizes."""
     for method in ("guarded", "bootstrap_percentile"):
-        got = pr.aucpr_interval(ranking, at_prevalence=0.02, method=method, rng=0)
+        got = pr.interval(ranking, method=method, rng=0, prevalence=0.02)
         assert got.estimate == pytest.approx(pr.aucpr(ranking.at_prevalence(0.02)))
-    same = pr.aucpr_interval(ranking, at_prevalence=ranking.prevalence)
-    np.testing.assert_allclose(tuple(same), tuple(pr.aucpr_interval(ranking)), rtol=1e-9)
-    with pytest.raises(InputError, match="known prevalence"):
-        pr.aucpr_interval(ranking, at_prevalence=0.02, prevalence="random")
+    same = pr.interval(ranking, prevalence=ranking.prevalence)
+    np.testing.assert_allclose(
+        tuple(same), tuple(pr.interval(ranking, sampling="classes")), rtol=1e-9
+    )
+    with pytest.raises(InputError, match="prevalence is known"):
+        pr.interval(ranking, prevalence=0.02, sampling="rows")
 
 
 def test_random_prevalence_is_wider_for_what_depends_on_it(ranking):
     for metric in ("aucpr", "aucnpr", "auprg"):
         fixed, random = (
-            metric_interval(ranking, metric=metric, prevalence=kind) for kind in ("fixed", "random")
+            pr.interval(ranking, metric, sampling=kind) for kind in ("classes", "rows")
         )
         assert random.standard_error > fixed.standard_error
     fixed, random = (
-        interval_of(ranking, "auroc", "logit", prevalence=k) for k in ("fixed", "random")
+        interval_of(ranking, "auroc", "logit", sampling=k) for k in ("classes", "rows")
     )
     assert tuple(fixed) == tuple(random)
 
@@ -325,12 +362,12 @@ def test_equal_weights_change_nothing():
     y, s = Binormal().sample(30, 120, rng=6)
     plain, doubled = pr.rank(y, s), pr.rank(y, s, sample_weight=np.full(150, 2.5))
     for metric in ("aucpr", "auroc", "auprg"):
-        for method in METHODS[metric]:
+        for method in rules_of(getattr(pr.metrics, metric)()):
             if method.startswith("bootstrap"):
                 continue
             np.testing.assert_allclose(
-                tuple(metric_interval(plain, metric=metric, method=method)),
-                tuple(metric_interval(doubled, metric=metric, method=method)),
+                tuple(pr.interval(plain, metric, method=method, sampling="classes")),
+                tuple(pr.interval(doubled, metric, method=method, sampling="classes")),
                 rtol=1e-9,
             )
 
@@ -338,26 +375,26 @@ def test_equal_weights_change_nothing():
 def test_unequal_weights_widen():
     y, s = Binormal().sample(50, 200, rng=6)
     w = np.random.default_rng(6).exponential(size=250)
-    plain = pr.aucpr_interval(pr.rank(y, s))
-    weighted = pr.aucpr_interval(pr.rank(y, s, sample_weight=w))
+    plain = pr.interval(pr.rank(y, s), sampling="classes")
+    weighted = pr.interval(pr.rank(y, s, sample_weight=w), sampling="classes")
     assert weighted.standard_error > 1.1 * plain.standard_error
 
 
 def test_precision_at_recall_and_recall_at_precision_are_points_of_the_curve(ranking):
     curve = pr.pr_curve(ranking)
     for recall in (0.1, 0.5, 0.775, 1.0):
-        got = metric_interval(ranking, metric="precision_at_recall", recall=recall)
+        got = pr.interval(ranking, pr.metrics.precision_at_recall(recall), sampling="classes")
         assert got.estimate == pytest.approx(float(curve.at(recall)))
     precision = ranking.tp / (ranking.tp + ranking.fp)
     for least in (0.3, 0.7, 1.0):
-        got = metric_interval(ranking, metric="recall_at_precision", precision=least, rng=0)
+        got = pr.interval(ranking, pr.metrics.recall_at_precision(least), rng=0, sampling="classes")
         reached = ranking.tp[precision >= least]
         assert got.estimate == (reached.max() / 40 if reached.size else 0.0)
 
 
 def test_precision_at_recall_from_its_parts(ranking):
     """Where recall .5 -+ z sd is reached, and Garwood's limits of the negatives above."""
-    got = metric_interval(ranking, metric="precision_at_recall", recall=0.5)
+    got = pr.interval(ranking, pr.metrics.precision_at_recall(0.5), sampling="classes")
     z = scipy.stats.norm.ppf(0.975)
     order = ranking.fp  # untied, so FP at j positives is that of row j
     off = z * math.sqrt(0.25 / 40)
@@ -374,8 +411,8 @@ def test_a_random_prevalence_adds_to_precision_at_recall_in_squares():
     """The logit of precision moves with the logit of prevalence: by p (1 - p) sqrt(1/n + 1/m)."""
     ranking = pr.rank(*Binormal(1.5).sample(100, 160, rng=1))
     fixed, random = (
-        metric_interval(ranking, metric="precision_at_recall", recall=0.5, prevalence=prevalence)
-        for prevalence in ("fixed", "random")
+        pr.interval(ranking, pr.metrics.precision_at_recall(0.5), sampling=sampling)
+        for sampling in ("classes", "rows")
     )
     p = fixed.estimate
     own = scipy.stats.norm.ppf(0.975) * p * (1 - p) * math.sqrt(1 / 100 + 1 / 160)
@@ -388,10 +425,12 @@ def test_f_beta_is_that_of_the_confusion_matrix(ranking):
     threshold = float(ranking.threshold[20])
     tp, fp = ranking.tp[20], ranking.fp[20]
     for beta in (0.5, 1.0, 2.0):
-        got = metric_interval(ranking, metric="f_beta", threshold=threshold, beta=beta)
+        got = pr.interval(
+            ranking, pr.metrics.f_beta_at_threshold(threshold, beta=beta), sampling="classes"
+        )
         square = beta**2
         assert got.estimate == pytest.approx((1 + square) * tp / (tp + fp + square * 40))
-    got = metric_interval(ranking, metric="f_beta", threshold=1e9)
+    got = pr.interval(ranking, pr.metrics.f_beta_at_threshold(1000000000.0), sampling="classes")
     assert (got.estimate, got.low) == (0.0, 0.0)
 
 
@@ -411,43 +450,49 @@ def test_crossval_by_hand():
 def test_f_beta_of_folds_is_f1_unless_beta_is_given():
     """One positive of two is selected: 2 TP / (TP + FP + n), and 5 TP / (TP + FP + 4 n)."""
     folds = [pr.rank([1, 1, 0, 0], s) for s in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])]
-    plain = pr.crossval_interval(folds, metric="f_beta", threshold=4)
+    plain = pr.crossval_interval(folds, metric=pr.metrics.f_beta_at_threshold(4))
     assert plain.estimate == pytest.approx(2 / 3)
-    twice = pr.crossval_interval(folds, metric="f_beta", threshold=4, beta=2.0)
+    twice = pr.crossval_interval(folds, metric=pr.metrics.f_beta_at_threshold(4, beta=2.0))
     assert twice.estimate == pytest.approx(5 / 9)
 
 
 def test_what_is_wrong_is_said(ranking):
     cases = [
         ({"method": "wald"}, "method must be one of"),
-        ({"estimator": "trapezoid"}, "estimator must be one of"),
+        ({"metric": "aucpr(trapezoid)"}, "estimator must be one of"),
         ({"confidence_level": 1.0}, "confidence_level must be"),
-        ({"prevalence": "known"}, "prevalence must be one of"),
+        ({"sampling": "known"}, "sampling must be one of"),
+        ({"prevalence": 2.0, "sampling": "classes"}, "prevalence must be"),
         ({"method": "bootstrap_t", "n_resamples": 1}, "n_resamples must be"),
         ({"method": "bootstrap_t", "rng": -1}, "rng must be"),
-        ({"recall": (0.5, 0.2)}, "recall must satisfy"),
+        ({"metric": "aucpr(recall=(0.5, 0.2))"}, "recall must satisfy"),
     ]
     for options, message in cases:
         with pytest.raises(InputError, match=message):
-            pr.aucpr_interval(ranking, **options)
+            pr.interval(ranking, **options)
     cases = [
         ({"metric": "accuracy"}, "metric must be one of"),
-        ({"metric": "precision_at_recall"}, "needs recall="),
-        ({"metric": "precision_at_recall", "recall": 0.0}, "recall must be above 0"),
-        ({"metric": "auroc", "recall": 0.5}, "recall= is for"),
-        ({"metric": "auroc", "estimator": "davis_goadrich"}, "is for aucpr and aucnpr"),
-        ({"metric": "f_beta", "threshold": 0.5, "beta": -1}, "beta must not be negative"),
+        ({"metric": "precision_at_recall"}, "needs recall, such as"),
+        ({"metric": "precision_at_recall(0)"}, "recall must be above 0"),
+        ({"metric": "auroc(recall=0.5)"}, "has no option recall"),
+        ({"metric": "auprg(1)"}, "was given too many options"),
+        ({"metric": "f_beta_at_threshold(0.5, beta=-1)"}, "beta must not be negative"),
+        ({"metric": "aucpr(__import__('os'))"}, "cannot be read"),
+        ({"metric": 3}, "metric must be a metric"),
+        ({"metric": "ndcg"}, "has no interval"),
         ({"metric": "auroc", "method": "guarded"}, "method must be one of"),
     ]
     for options, message in cases:
         with pytest.raises(InputError, match=message):
-            metric_interval(ranking, **options)
+            pr.interval(ranking, **options)
 
 
 def test_clusters_of_one_row_each_are_rows():
     y, s = Bibeta().sample(60, 240, rng=8)
-    alone = pr.cluster_interval(y, s, np.arange(300), method="influence")
-    plain = pr.aucpr_interval(pr.rank(y, s), method="influence")
+    alone = pr.interval(
+        pr.Rows(y, s, clusters=np.arange(300)), method="influence", sampling="classes"
+    )
+    plain = pr.interval(pr.rank(y, s), method="influence", sampling="classes")
     # 300/299 here, 240/239 of the negatives there.
     assert alone.standard_error == pytest.approx(plain.standard_error, rel=0.01)
     assert alone.estimate == plain.estimate
@@ -456,12 +501,16 @@ def test_clusters_of_one_row_each_are_rows():
 @pytest.mark.parametrize("method", ["guarded", "influence", "bootstrap_percentile"])
 def test_repeated_rows_teach_nothing(method):
     y, s = Bibeta().sample(40, 160, rng=9)
-    plain = pr.aucpr_interval(pr.rank(y, s), method=method, rng=0, n_resamples=4000)
+    plain = pr.interval(pr.rank(y, s), method=method, rng=0, n_resamples=4000, sampling="classes")
     y3, s3 = np.repeat(y, 3), np.repeat(s, 3)
-    thrice = pr.cluster_interval(
-        y3, s3, np.repeat(np.arange(200), 3), method=method, rng=0, n_resamples=4000
+    thrice = pr.interval(
+        pr.Rows(y3, s3, clusters=np.repeat(np.arange(200), 3)),
+        method=method,
+        rng=0,
+        n_resamples=4000,
+        sampling="classes",
     )
-    naive = pr.aucpr_interval(pr.rank(y3, s3), method=method, rng=0, n_resamples=4000)
+    naive = pr.interval(pr.rank(y3, s3), method=method, rng=0, n_resamples=4000, sampling="classes")
     # 4,000 replicates know a standard error to 1.1 %; three of them for each of two.
     assert thrice.standard_error == pytest.approx(plain.standard_error, rel=0.05)
     assert naive.standard_error < 0.65 * plain.standard_error
@@ -471,8 +520,8 @@ def test_rows_that_only_share_a_name_lose_little():
     """Clusters made at random: the variance is that of the rows, up to what chance does."""
     y, s = Binormal(1.5).sample(80, 720, rng=11)
     shared = np.random.default_rng(12).integers(0, 200, size=800)
-    plain = pr.aucpr_interval(pr.rank(y, s), method="influence", prevalence="random")
-    named = pr.cluster_interval(y, s, shared, method="influence", prevalence="random")
+    plain = pr.interval(pr.rank(y, s), method="influence", sampling="rows")
+    named = pr.interval(pr.Rows(y, s, clusters=shared), method="influence", sampling="rows")
     assert named.standard_error == pytest.approx(plain.standard_error, rel=0.2)
 
 
@@ -480,11 +529,11 @@ def test_cluster_names_may_be_strings_and_are_checked():
     y, s = Binormal().sample(20, 60, rng=10)
     names = np.array([f"patient {i % 17}" for i in range(80)])
     numbers = np.arange(80) % 17
-    a, b = (pr.cluster_interval(y, s, c) for c in (names, numbers))
+    a, b = (pr.interval(pr.Rows(y, s, clusters=c), sampling="classes") for c in (names, numbers))
     assert (a.low, a.high) == (pytest.approx(b.low), pytest.approx(b.high))
     with pytest.raises(InputError, match="at least two clusters"):
-        pr.cluster_interval(y, s, np.zeros(80))
+        pr.interval(pr.Rows(y, s, clusters=np.zeros(80)), sampling="classes")
     with pytest.raises(InputError, match="rows"):
-        pr.cluster_interval(y, s, np.zeros(79))
+        pr.interval(pr.Rows(y, s, clusters=np.zeros(79)), sampling="classes")
     with pytest.raises(InputError, match="method must be one of"):
-        pr.cluster_interval(y, s, names, method="logit")
+        pr.interval(pr.Rows(y, s, clusters=names), method="logit", sampling="classes")

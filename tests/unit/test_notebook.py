@@ -15,10 +15,13 @@ RANKING = pr.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
     ("result", "words"),
     [
         (RANKING, ("Ranking", "0.0195", "78")),
-        (pr.aucpr_interval(RANKING), ("MetricInterval", "guarded", "0.6291")),
+        (pr.interval(RANKING, sampling="classes"), ("MetricInterval", "guarded", "0.6291")),
         (pr.pr_curve(RANKING), ("Curve", "<svg", "recall")),
-        (pr.pr_band(RANKING, rng=0), ("Band", "<polygon", "fiducial")),
-        (pr.compare(EXAMPLE.label, EXAMPLE.scores), ("Comparison", "scorecard", "0.4105")),
+        (pr.band(RANKING, rng=0), ("Band", "<polygon", "fiducial")),
+        (
+            pr.compare(EXAMPLE.label, EXAMPLE.scores, sampling="classes"),
+            ("Comparison", "scorecard", "0.4105"),
+        ),
         (pr.operating_point(RANKING, min_precision=0.5), ("OperatingPoint", "0.5")),
         (pr.confusion(RANKING, 0.5), ("Confusion", "precision")),
         (pr.best_threshold(RANKING), ("BestThreshold", "threshold")),
@@ -40,6 +43,7 @@ def test_names_are_escaped():
     html = pr.compare(
         EXAMPLE.label,
         {hostile: EXAMPLE.scores["scorecard"], "b": EXAMPLE.scores["gradient_boosting"]},
+        sampling="classes",
     )._repr_html_()
     assert "<script" not in html
     assert "&lt;script&gt;" in html

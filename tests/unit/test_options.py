@@ -35,10 +35,22 @@ LABELS = [1, 0, 1, 0]
         (lambda: pr.minimum_aucpr([None]), "prevalence must be a number"),
         (lambda: pr.random_average_precision(3, 1e308), "at most"),
         (lambda: pr.rank([1, 0], np.array(["9", "8"], object)), "y_score must hold numbers, not"),
-        (lambda: pr.aucpr_interval(RANKING, progress=5), "progress must be a function"),
-        (lambda: pr.auroc_interval(RANKING, progress=5), "progress must be a function"),
-        (lambda: pr.cluster_interval(*[LABELS] * 3, progress=5), "progress must be a function"),
-        (lambda: pr.compare(LABELS, {"a": LABELS, "b": LABELS}, progress=5), "progress must be"),
+        (
+            lambda: pr.interval(RANKING, progress=5, sampling="classes"),
+            "progress must be a function",
+        ),
+        (
+            lambda: pr.interval(RANKING, "auroc", progress=5, sampling="classes"),
+            "progress must be a function",
+        ),
+        (
+            lambda: pr.interval(pr.Rows(*[LABELS] * 2, clusters=LABELS), progress=5),
+            "progress must be a function",
+        ),
+        (
+            lambda: pr.compare(LABELS, {"a": LABELS, "b": LABELS}, progress=5, sampling="classes"),
+            "progress must be",
+        ),
         (lambda: pr.read_trec([b"q Q0 d 1 1 x"], ["q 0 d 1"]), "run must have lines of text"),
         (lambda: pr.read_trec(np.array("q"), ["q 0 d 1"]), "run must be a file or lines"),
         (lambda: pr.compare_groups(np.array(1), np.array(1)), "first must be an array of values"),
@@ -56,7 +68,7 @@ def test_wrong_options_are_named(call, words):
 
 def test_hard_options_are_answered():
     assert pr.iso_f_contours([1e-300])[0].precision[0] == 1.0
-    assert pr.pr_band(RANKING, confidence_level=1e-300, n_resamples=100, rng=0).low.size
+    assert pr.band(RANKING, confidence_level=1e-300, n_resamples=100, rng=0).low.size
     # Precision is 1 up to half of the recall and almost 0 after it; the ratio's square overflows.
     heavy = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1e-90, 1e90, 1e-90])
     assert pr.aucpr(heavy, "davis_goadrich") == pytest.approx(0.5)

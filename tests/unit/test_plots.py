@@ -62,7 +62,7 @@ def test_iso_f_contours_have_their_value_and_stay_achievable():
 
 
 def test_bands_points_and_log_recall():
-    band = pr.pr_band(RANKING, rng=0)
+    band = pr.band(RANKING, rng=0)
     axes = mpl.plot_pr(
         {"model": RANKING}, bands={"model": band}, points={"chosen": (0.6, 0.5)}, log_recall=True
     )
@@ -94,7 +94,7 @@ def test_prevalence_sweep_and_forest():
     line = drawn(axes, "scorecard")
     expected = [pr.aucpr(MODELS["scorecard"].at_prevalence(p)) for p in (0.01, 0.1, 0.5)]
     np.testing.assert_allclose(line.get_ydata(), expected)
-    intervals = {name: pr.aucpr_interval(ranking) for name, ranking in MODELS.items()}
+    intervals = {name: pr.interval(ranking) for name, ranking in MODELS.items()}
     forest = mpl.plot_forest(intervals, reference=0.5, label="AUCPR")
     assert [t.get_text() for t in forest.get_yticklabels()] == list(MODELS)
     low, high = forest.lines[0].get_xdata()

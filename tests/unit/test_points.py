@@ -308,7 +308,7 @@ class TestBestThreshold:
 
     def test_ties_between_thresholds(self):
         ranking = pr.rank([1, 1, 0, 0], [4, 3, 2, 1])
-        assert best_threshold(ranking, "precision_at_recall", min_recall=0.5).threshold == 3
+        assert best_threshold(ranking, "precision", min_recall=0.5).threshold == 3
         ranking = pr.rank([1, 0, 1], [3, 2, 1])
         assert best_threshold(ranking, "balanced_accuracy").threshold == 3
 

@@ -10,7 +10,6 @@ from scipy.stats import chi2
 
 import precall as pr
 from precall.inference.clusters import draw_cells
-from precall.inference.functionals import Metric
 from precall.inference.resampling import (
     Multinomial,
     RankingResampler,
@@ -18,7 +17,7 @@ from precall.inference.resampling import (
     replicate,
     resampler_for,
 )
-from precall.inference.units import Units, check_rows, locate, rank_rows, rebalanced
+from precall.inference.units import Units, rebalanced
 from precall.ranking import Cells
 from tests import naive_inference
 
@@ -79,7 +78,7 @@ def test_counts_have_the_distribution_of_rows(monkeypatch, scores, together, by_
     ranking = pr.rank(Y, scores)
     for merge_ties in (True, False):
         resampler = RankingResampler(ranking, together=together, merge_ties=merge_ties)
-        functional = Metric().of(ranking)
+        functional = pr.metrics.aucpr().on_both_classes(ranking)
         values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(1))
         assert_distribution(values, outcomes(Y, scores, stratified=not together))
 
@@ -90,8 +89,10 @@ def test_rows_drawn_one_by_one_agree_on_larger_data():
     y = np.arange(120) < 25
     s = np.round(rng.normal(size=120) + y, 1)
     ranking = pr.rank(y, s)
-    functional = Metric().of(ranking)
-    counts = replicate(resampler_for(functional, ranking, "fixed"), functional.value, 4000, rng=rng)
+    functional = pr.metrics.aucpr().on_both_classes(ranking)
+    counts = replicate(
+        resampler_for(functional, ranking, together=False), functional.value, 4000, rng=rng
+    )
     rows = [pr.aucpr(pr.rank(*naive_inference.resampled_rows(y, s, rng)[:2])) for _ in range(4000)]
     grid = np.sort(np.concatenate([counts, rows]))
     distance = np.abs(
@@ -135,8 +136,8 @@ def test_same_numbers_whatever_the_number_of_workers(monkeypatch, prevalence):
     rng = np.random.default_rng(3)
     y = np.arange(300) < 60
     ranking = pr.rank(y, rng.normal(size=300) + y)
-    functional = Metric().of(ranking)
-    resampler = resampler_for(functional, ranking, prevalence)
+    functional = pr.metrics.aucpr().on_both_classes(ranking)
+    resampler = resampler_for(functional, ranking, together=prevalence == "random")
     runs = [
         replicate(resampler, functional.value, 101, rng=np.random.default_rng(5), workers=workers)
         for workers in (1, 2, 5)
@@ -165,22 +166,22 @@ def test_blocks_hold_as_many_replicates_as_fit_and_at_least_one(monkeypatch):
 
 
 MERGED = [
-    Metric(estimator="davis_goadrich"),
-    Metric(estimator="interpolated_convex"),
-    Metric(name="auroc"),
-    Metric(name="auprg"),
-    Metric(name="precision_at_recall", recall=0.6),
-    Metric(name="recall_at_precision", precision=0.55),
+    pr.metrics.aucpr(estimator="davis_goadrich"),
+    pr.metrics.aucpr(estimator="interpolated_convex"),
+    pr.metrics.auroc(),
+    pr.metrics.auprg(),
+    pr.metrics.precision_at_recall(recall=0.6),
+    pr.metrics.recall_at_precision(precision=0.55),
 ]
 
 
-@pytest.mark.parametrize("metric", MERGED, ids=lambda metric: f"{metric.name}-{metric.estimator}")
+@pytest.mark.parametrize("metric", MERGED, ids=str)
 def test_runs_of_positives_are_merged_only_where_it_changes_nothing(metric):
     """The same draws, run by run and row by row, give the same values."""
     rng = np.random.default_rng(11)
     y = rng.random(60) < 0.7
     ranking = pr.rank(y, np.round(rng.normal(size=60) + y, 2))
-    functional = metric.of(ranking)
+    functional = metric.on_both_classes(ranking)
     assert functional.merges_runs
     cells, _ = RankingResampler(ranking).draw(rng, 200)
     merged = merge_runs(ranking)
@@ -194,18 +195,19 @@ def test_runs_of_positives_are_merged_only_where_it_changes_nothing(metric):
         cells.below,
     )
     np.testing.assert_allclose(functional.value(joined), functional.value(cells), rtol=1e-12)
-    assert not Metric().of(ranking).merges_runs
+    assert not pr.metrics.aucpr().on_both_classes(ranking).merges_runs
 
 
 def test_progress_counts_replicates(monkeypatch):
     monkeypatch.setattr("precall.inference.resampling._BLOCK_ELEMENTS", 100)
     told = []
-    pr.aucpr_interval(
+    pr.interval(
         pr.rank(Y, UNTIED),
         method="bootstrap_percentile",
         n_resamples=95,
         rng=0,
         progress=lambda done, total: told.append((done, total)),
+        sampling="classes",
     )
     assert told[-1] == (95, 95)
     assert [done for done, _ in told] == sorted(done for done, _ in told)
@@ -214,8 +216,8 @@ def test_progress_counts_replicates(monkeypatch):
 def test_weights_equal_within_cells_are_drawn_exactly():
     weights = np.where(Y == 1, 2.0, 0.5)
     ranking = pr.rank(Y, UNTIED, sample_weight=weights)
-    functional = Metric().of(ranking)
-    resampler = resampler_for(functional, ranking, "fixed")
+    functional = pr.metrics.aucpr().on_both_classes(ranking)
+    resampler = resampler_for(functional, ranking, together=False)
     values = replicate(resampler, functional.value, 20_000, rng=np.random.default_rng(6))
     assert_distribution(values, outcomes(Y, UNTIED, weights=weights))
 
@@ -247,12 +249,12 @@ def test_unequal_weights_in_a_cell_keep_mean_and_variance():
 
 
 def unit_replicates(y, s, *, clusters=None, weights=None, together=False, rebalance=False):
-    rows, scores = check_rows(y, weights, clusters, 1, {"s": s})
-    ranking = rank_rows(rows, scores["s"])
-    units = Units(rows, [locate(ranking.threshold, scores["s"])], [len(ranking)], together=together)
+    rows = pr.Rows(y, {"s": s}, sample_weight=weights, clusters=clusters)
+    ranking = rows["s"]
+    units = Units(rows, [rows.place("s")], [len(ranking)], together=together)
     return draw_cells(
         units,
-        [Metric().of(ranking)],
+        [pr.metrics.aucpr().on_both_classes(ranking)],
         odds=ranking.n_pos / ranking.n_neg if rebalance else None,
         n_resamples=20_000,
         rng=np.random.default_rng(9),
@@ -288,9 +290,9 @@ def test_clusters_are_drawn_whole():
 
 
 def test_mixed_clusters_at_fixed_prevalence_are_weighted_back():
-    rows, scores = check_rows(Y, None, np.array([0, 0, 1, 1, 2, 3]), 1, {"s": UNTIED})
-    ranking = rank_rows(rows, scores["s"])
-    units = Units(rows, [locate(ranking.threshold, UNTIED)], [len(ranking)], together=False)
+    rows = pr.Rows(Y, {"s": UNTIED}, clusters=np.array([0, 0, 1, 1, 2, 3]))
+    ranking = rows["s"]
+    units = Units(rows, [rows.place("s")], [len(ranking)], together=False)
     assert units.mixed
     drawn = np.array([[2, 0, 1, 1], [1, 1, 1, 1]])
     cells = rebalanced(units.cells(drawn), odds=1.0)

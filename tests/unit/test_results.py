@@ -21,9 +21,7 @@ from precall.evaluation import evaluate
 from precall.exceptions import InputError
 
 #: What a result class still lacks, and why.
-LACKING = {
-    "GroupValues": "its module is being written anew around metrics; it has to_dict",
-}
+LACKING: dict[str, str] = {}
 
 
 def modules():
@@ -87,11 +85,11 @@ TABLES = {
     "ranking": (RANKING, ["threshold", "positives", "tied", "above", "tp", "fp"]),
     "groups": (GROUPS, ["label", "n_pos", "n_neg", "prevalence"]),
     "curve": (pr.pr_curve(RANKING), ["x", "y", "tp", "fp", "threshold", "observed"]),
-    "band": (pr.pr_band(RANKING, rng=0), ["recall", "low", "precision", "high"]),
+    "band": (pr.band(RANKING, rng=0), ["recall", "low", "precision", "high"]),
     "summary": (pr.summary_curve(GROUPS, 0.02), ["recall", "low", "precision", "high"]),
     "aggregate": (pr.aggregate(GROUPS), ["label", "value", "prevalence"]),
     "comparison": (
-        pr.compare(EXAMPLE.label, EXAMPLE.scores),
+        pr.compare(EXAMPLE.label, EXAMPLE.scores, sampling="classes"),
         ["first", "second", "difference", "low", "high", "p_value", "unadjusted_p_value"],
     ),
     "conventions": (
@@ -119,7 +117,7 @@ def test_a_frame_holds_the_numbers_themselves():
     frame = RANKING.to_frame()
     np.testing.assert_array_equal(frame["tp"], RANKING.tp)
     np.testing.assert_array_equal(frame["threshold"], RANKING.threshold)
-    band = pr.pr_band(RANKING, rng=0)
+    band = pr.band(RANKING, rng=0)
     np.testing.assert_array_equal(band.to_frame()["low"], band.low)
     groups = GROUPS.to_frame().set_index("label")
     assert groups.loc["online", "n_pos"] == GROUPS.of("online").n_pos
@@ -139,7 +137,7 @@ def test_the_frame_is_the_same_in_every_library(name):
 
 
 def test_a_single_number_becomes_one_row():
-    interval = pr.aucpr_interval(RANKING)
+    interval = pr.interval(RANKING, sampling="classes")
     [row] = interval.to_frame().to_dict("records")
     assert row == interval.to_dict()
     point = pr.best_threshold(RANKING)

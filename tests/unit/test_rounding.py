@@ -33,14 +33,14 @@ def weighted_rows(size, seed=0, levels=1000):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("prevalence", ["fixed", "random"])
-def test_models_that_order_the_rows_alike_share_the_probability_of_being_best(seed, prevalence):
+@pytest.mark.parametrize("sampling", ["classes", "rows"])
+def test_models_that_order_the_rows_alike_share_the_probability_of_being_best(seed, sampling):
     rng = np.random.default_rng(seed)
     y = rng.permutation(np.arange(500) < 60)
     a, b = rng.normal(size=500) + y, rng.normal(size=500) + y
     scores = {"a": a, "b": b, "a again": np.exp(a), "a thrice": 3 * a - 7}
-    result = pr.compare(y, scores, prevalence=prevalence)
-    alone = pr.compare(y, {"a": a, "b": b}, prevalence=prevalence)
+    result = pr.compare(y, scores, sampling=sampling)
+    alone = pr.compare(y, {"a": a, "b": b}, sampling=sampling)
     best = result.probability_best
     assert best["a"] == best["a again"] == best["a thrice"]
     assert sum(best.values()) == pytest.approx(1, abs=1e-12)
@@ -54,7 +54,14 @@ def test_models_that_order_the_rows_alike_share_the_probability_of_being_best(se
 def test_two_equal_models_are_a_coin_toss():
     y, score, _ = weighted_rows(300)
     for method in ("influence", "bootstrap", "permutation"):
-        result = pr.compare(y, {"a": score, "b": 2 * score}, method=method, n_resamples=99, rng=0)
+        result = pr.compare(
+            y,
+            {"a": score, "b": 2 * score},
+            method=method,
+            n_resamples=99,
+            rng=0,
+            sampling="classes",
+        )
         assert result.probability_best == {"a": 0.5, "b": 0.5}
 
 
@@ -69,8 +76,12 @@ def test_what_counts_as_tied_grows_with_the_scale(scale):
 def test_models_of_equal_area_are_ranked_in_the_order_given():
     """(1 + 1/6) / 2 and (1/2 + 2/3) / 2 are both 7/12, and not the same floating-point number."""
     y, first, second = seven_twelfths()
-    forward = pr.compare(y, {"one": first, "two": second, "none": np.zeros(y.size)})
-    backward = pr.compare(y, {"two": second, "one": first, "none": np.zeros(y.size)})
+    forward = pr.compare(
+        y, {"one": first, "two": second, "none": np.zeros(y.size)}, sampling="classes"
+    )
+    backward = pr.compare(
+        y, {"two": second, "one": first, "none": np.zeros(y.size)}, sampling="classes"
+    )
     assert forward.ranked == ["one", "two", "none"]
     assert backward.ranked == ["two", "one", "none"]
     assert forward.differences["one", "two"] == 0
@@ -112,7 +123,7 @@ def test_wilcoxon_ranks_differences_that_are_equal_but_for_rounding_alike():
 def test_groups_of_one_value_have_an_interval_without_width():
     y, first, _ = (np.tile(column, 7) for column in seven_twelfths())
     groups = pr.rank_groups(y, first, np.repeat(np.arange(7), 12))
-    result = pr.aggregate(groups, metric="aucpr", how="mean", design="independent")
+    result = pr.aggregate(groups, "aucpr", how="mean", design="independent")
     assert result.interval.width == 0
     assert any("same value" in warning for warning in result.warnings)
 
@@ -299,11 +310,11 @@ def test_a_precision_reached_but_for_rounding_is_reached():
     ranking = pr.rank(y, s, sample_weight=[0.1] * 11)
     tp, fp = ranking.tp[-1], ranking.fp[-1]
     assert tp / (tp + fp) != 10 / 11 or sum([0.1] * 9) != 0.9  # rounding is at work
-    precise = pr.best_threshold(ranking, "recall_at_precision", min_precision=10 / 11)
+    precise = pr.best_threshold(ranking, "recall", min_precision=10 / 11)
     assert precise.threshold == 1
-    reached = pr.best_threshold(ranking, "precision_at_recall", min_recall=0.9)
+    reached = pr.best_threshold(ranking, "precision", min_recall=0.9)
     assert reached.confusion.recall == pytest.approx(0.9)
-    whole = pr.metric_interval(ranking, metric="recall_at_precision", precision=10 / 11)
+    whole = pr.interval(ranking, pr.metrics.recall_at_precision(10 / 11), sampling="classes")
     assert whole.estimate == pytest.approx(1)
 
 

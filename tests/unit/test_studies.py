@@ -461,8 +461,8 @@ def test_drug_discovery_tells_what_the_library_tells(monkeypatch):
         rows = drug_discovery.one_split(7, 0, 1200, 80)
         _, active = drug_discovery.generate([7, 0], 1200, 80)
         labels = active[~drug_discovery.split(active, np.random.default_rng([7, 1, 0]))]
-        comparison = pr.compare(labels, scores)
-        interval = pr.aucpr_interval(pr.rank(labels, scores["one"]))
+        comparison = pr.compare(labels, scores, sampling="classes")
+        interval = pr.interval(pr.rank(labels, scores["one"]), sampling="classes")
     found = {(row["quantity"], row["scorer"]): row for row in rows}
     assert found["average_precision", "one"]["low"] == interval.low
     assert found["difference", "one"]["p_value"] == comparison.p_values["one", "two"]

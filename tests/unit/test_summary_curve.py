@@ -111,7 +111,7 @@ def test_area_of_the_vertical_mean_is_the_mean_area():
     rng = np.random.default_rng(5)
     rankings = rank_groups(*random_tasks(rng, 6, 40))
     vertical = summary_curve(rankings, method="vertical")
-    expected = per_group(rankings, "aucpr", estimator="davis_goadrich").mean()
+    expected = per_group(rankings, pr.metrics.aucpr(estimator="davis_goadrich")).mean()
     assert vertical.area == pytest.approx(expected, abs=1e-14)
     mean = np.mean([pr.pr_curve(r).at(GRID) for r in rankings], axis=0)
     np.testing.assert_allclose(vertical.precision, mean, atol=1e-9)

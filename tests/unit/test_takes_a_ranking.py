@@ -12,7 +12,7 @@ import precall as pr
 from precall import ESTIMATORS
 from precall.display import mpl
 from precall.exceptions import InputError
-from precall.inference.methods import METHODS
+from precall.inference.rules import rules_of
 from precall.privacy.rescaled import centred_auroc, row_count
 
 BOUNDED = ("average_precision", "davis_goadrich")
@@ -26,23 +26,23 @@ BEST = (
     ("mcc", {}),
     ("balanced_accuracy", {}),
     ("cost", {"cost_ratio": 3}),
-    ("precision_at_recall", {"min_recall": 0.5}),
-    ("recall_at_precision", {"min_precision": 0.3}),
+    ("precision", {"min_recall": 0.5}),
+    ("recall", {"min_precision": 0.3}),
 )
-AT = (
-    ("aucnpr", {}),
-    ("auprg", {}),
-    ("precision_at_recall", {"recall": 0.5}),
-    ("recall_at_precision", {"precision": 0.3}),
+METRICS = (
+    pr.metrics.aucpr(),
+    pr.metrics.aucnpr(),
+    pr.metrics.auroc(),
+    pr.metrics.auprg(),
+    pr.metrics.precision_at_recall(0.5),
+    pr.metrics.recall_at_precision(0.3),
 )
 
 # What the functions need beside the ranking.
 REQUIRED = {
     "aucpr": {},
     "confusion": {"threshold": 3},
-    "curve_interval_at": {"recall": 0.5},
     "downsample_effect": {"ratio": 0.5},
-    "metric_interval": {},
     "operating_point": {"min_precision": 0.5},
     "undo_downsampling": {"ratio": 0.5},
 }
@@ -52,7 +52,9 @@ def takes_a_ranking(function):
     if not inspect.isfunction(function):
         return False
     parameters = inspect.signature(function).parameters.values()
-    return any(p.name == "ranking" and p.annotation == "Ranking" for p in parameters)
+    asks = {(p.name, p.annotation) for p in parameters}
+    # A Ranking, or a Ranking or Rows.
+    return ("ranking", "Ranking") in asks or {("data", "Any"), ("model", "str | None")} <= asks
 
 
 PUBLIC = {
@@ -63,8 +65,8 @@ FUNCTIONS = {name: function for name, function in PUBLIC.items() if takes_a_rank
 
 
 def test_the_functions_are_found():
-    assert len(FUNCTIONS) > 25
-    assert {"aucpr", "pr_curve", "pr_band", "operating_point"} <= set(FUNCTIONS)
+    assert len(FUNCTIONS) > 20
+    assert {"aucpr", "pr_curve", "band", "interval", "operating_point"} <= set(FUNCTIONS)
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -132,10 +134,14 @@ FEW = {"rng": 0, "n_resamples": 100}
 QUESTIONS = {
     "aucnpr": [({"estimator": e}, float, e != "average_precision") for e in BOUNDED],
     "aucpr": [({"estimator": e}, float, e in FREE) for e in ESTIMATORS if e != "binormal"],
-    "aucpr_interval": [({"method": m, **FEW}, tuple, False) for m in METHODS["aucpr"]],
     "auprg": [({}, float, True)],
     "auroc": [({}, float, True), ({"false_positive_rate": (0.1, 0.4)}, float, True)],
-    "auroc_interval": [({"method": m, **FEW}, tuple, False) for m in METHODS["auroc"]],
+    "band": [
+        ({"curve": c, "method": m, "rng": 0, "n_points": 9}, band_of, False)
+        for c in ("pr", "roc", "hit")
+        for m in BANDED
+        if (c, m) != ("hit", "asymptotic")
+    ],
     "best_threshold": [
         ({"metric": m, **o}, lambda best: (best.value, best.confusion.recall), True)
         for m, o in BEST
@@ -148,20 +154,18 @@ QUESTIONS = {
         )
     ],
     "conventions": [({}, values_shown, False)],
-    "curve_interval_at": [({"recall": 0.5, **FEW}, tuple, False)],
     "downsample_effect": [
         ({"ratio": 0.1}, lambda e: (*summary_of(e.original), *summary_of(e.downsampled)), False)
     ],
     "f_beta": [({"modified": m}, np.asarray, True) for m in (False, True)],
     "gain_curve": [({}, lambda curve: curve.x, True)],
-    "hit_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED[1:]],
     "hit_curve": [({}, curve_of, True)],
     "lift_curve": [({}, lambda curve: curve.x, True)],
-    "metric_interval": [
-        ({"metric": metric, "method": m, "prevalence": p, **o, **FEW}, tuple, False)
-        for metric, o in AT
-        for m in METHODS[metric]
-        for p in ("fixed", "random")
+    "interval": [
+        ({"metric": metric, "method": m, "sampling": s, **FEW}, tuple, False)
+        for metric in METRICS
+        for m in rules_of(metric)
+        for s in ("classes", "rows")
     ],
     "mpl.plot_estimators": [({}, estimators_drawn, False)],
     "operating_point": [
@@ -169,9 +173,7 @@ QUESTIONS = {
         ({"min_precision": 0.3, "prevalence": 0.5}, point_of, False),
         ({"min_recall": 0.5}, point_of, False),
     ],
-    "pr_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED],
     "pr_curve": [({}, curve_of, True)],
-    "roc_band": [({"method": m, "rng": 0, "n_points": 9}, band_of, False) for m in BANDED],
     "roc_curve": [({}, curve_of, True)],
     "smooth_pr_curve": [({"n_points": 9}, lambda curve: curve.y, False)],
     "tie_bounds": [({"estimator": e}, tuple, e != "average_precision") for e in BOUNDED],
@@ -213,9 +215,9 @@ def test_a_trillion_rows_too_many():
     many = scaled(SCALE, np.int64)
     with pytest.raises(InputError, match="at most"):
         row_count(many)
-    for band in (pr.pr_band, pr.roc_band, pr.hit_band):
+    for curve in ("pr", "roc", "hit"):
         with pytest.raises(InputError, match="use method='fiducial'"):
-            band(many, method="exact")
+            pr.band(many, curve, method="exact")
     parts = [many, many]
     assert pr.aggregate(parts, "auroc").estimate == pytest.approx(pr.auroc(scaled(1, np.int64)))
     coarse, expected = many.coarsen(5), scaled(1, np.int64).coarsen(5)

@@ -15,10 +15,12 @@ from .._interval import Interval
 from .._notebook import Rich
 from .._rounding import settled
 from ..exceptions import InputError, UndefinedMetricError
+from ..metrics import METRICS, Metric, as_metric
+from .groups import ranking_set_of
 from .jackknife import jackknife_error, leave_one_group_out
-from .metrics import METRICS, GroupOptions, all_positives, concordant_pairs, per_group
+from .metrics import concordant_pairs, per_group
 from .pooling import Comparability, comparability
-from .ranking_set import RankingSet, as_ranking_set
+from .ranking_set import RankingSet
 from .words import Situation, describe
 
 Array = npt.NDArray[Any]
@@ -26,7 +28,6 @@ FloatArray = npt.NDArray[np.float64]
 
 HOW = ("mean", "pooled", "weighted")
 DESIGNS = ("independent", "folds")
-POOLABLE = ("aucpr", "aucnpr", "auroc")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -108,33 +109,34 @@ def _plain(values: FloatArray) -> list[float | None]:
 
 
 def aggregate(
-    rankings: object,
-    metric: str = "aucnpr",
+    data: object,
+    metric: Metric | type[Metric] | str = "aucnpr",
     *,
+    by: str | None = None,
+    model: str | None = None,
     how: str = "mean",
-    estimator: str = "average_precision",
-    recall: tuple[float, float] = (0.0, 1.0),
-    k: int | None = None,
     undefined: str = "skip",
     design: str | None = None,
     confidence_level: float = 0.95,
 ) -> Aggregate:
-    """Sum a metric up over folds, tasks, queries or classes, with warnings about what can mislead.
+    """Sum a metric up over folds, tasks, queries or classes, and say what to know about it.
 
     Parameters
     ----------
-    rankings : RankingSet
+    data : RankingSet or Rows
         From :func:`precall.rank_groups` or :func:`precall.rank_classes`; a list or mapping of
-        rankings will do, except for ``how="pooled"``.
-    metric : str, default "aucnpr"
+        rankings will do, except for ``how="pooled"``. Rows are grouped by their column `by`.
+    metric : Metric or str, default "aucnpr"
         As in :func:`precall.per_group`. Averaging AUCNPR instead of AUCPR keeps groups of high
         prevalence, whose AUCPR cannot be low, from dominating the mean (Boyd et al. 2012,
         sections 4.1 and 4.2); the mean AUCPR stands beside it.
+    by, model : str, optional
+        As in :func:`precall.per_group`.
     how : {"mean", "pooled", "weighted"}
         The plain mean over groups (macro average), the metric of all rows together (micro
-        average; ``"aucpr"``, ``"aucnpr"`` and ``"auroc"`` only), or the mean weighted by the
-        groups' positives.
-    estimator, recall, k, undefined
+        average; not for metrics of ranks within a group), or the mean weighted by the groups'
+        positives.
+    undefined
         As in :func:`precall.per_group`.
     design : {"independent", "folds"}, optional
         What the groups are. Folds of a cross-validation share their training data, so the
@@ -167,28 +169,22 @@ def aggregate(
     >>> print(result.warnings[0])
     Prevalence differs between groups, from 0.05 to 0.47 (9.4-fold). AUCNPR takes out the floor ...
     """
-    group_set = as_ranking_set(rankings)
+    group_set = ranking_set_of(data, by, model)
+    what = as_metric(metric)
     _validation.as_choice(how, "how", HOW)
     if design is not None:
         _validation.as_choice(design, "design", DESIGNS)
     level = _validation.as_fraction(confidence_level, "confidence_level")
-    settings: dict[str, Any] = {
-        "estimator": estimator,
-        "recall": recall,
-        "k": k,
-        "undefined": undefined,
-    }
-    found = per_group(group_set, metric, **settings)
+    found = per_group(group_set, what, undefined=undefined)
     counted = ~np.isnan(found.values)
     if how != "pooled" and not counted.any():
         raise UndefinedMetricError(
-            f"{metric} is undefined in all {len(group_set)} groups: each of them lacks a class."
+            f"{what} is undefined in all {len(group_set)} groups: each of them lacks a class."
         )
-    options = GroupOptions.checked(estimator=estimator, recall=recall, k=k)
     if how == "pooled":
-        estimate, error, n = _pooled_estimate(group_set, metric, options)
+        estimate, error, n = _pooled_estimate(group_set, what)
     else:
-        weights = np.ones(found.values.size) if how == "mean" else all_positives(group_set)
+        weights = np.ones(found.values.size) if how == "mean" else group_set.all_positives
         estimate, error = weighted_mean(found.values[counted], weights[counted])
         n = int(np.count_nonzero(counted))
     interval = _interval(estimate, error, n, level, how)
@@ -197,14 +193,15 @@ def aggregate(
         verdict = comparability(
             group_set.pooled, group_set.n_pos, group_set.n_neg, concordant_pairs(group_set)
         )
-    aucpr = found.values if metric == "aucpr" else per_group(group_set, "aucpr", **settings).values
+    area = what.unnormalised
+    aucpr = found.values if area == what else per_group(group_set, area, undefined=undefined).values
     return Aggregate(
         estimate=estimate,
         interval=interval,
         per_group=found.values,
         warnings=describe(
             Situation(
-                metric=metric,
+                metric=what,
                 how=how,
                 design=design,
                 labels=group_set.labels,
@@ -224,7 +221,7 @@ def aggregate(
         n_undefined=found.n_undefined,
         undefined=undefined,
         prevalence=group_set.prevalence,
-        beside=_beside(group_set, metric, how, found.values, aucpr, options),
+        beside=_beside(group_set, what, how, found.values, aucpr),
         comparability=verdict,
     )
 
@@ -268,13 +265,12 @@ def _interval(estimate: float, error: float, n: int, level: float, how: str) -> 
     )
 
 
-def _pooled_estimate(
-    rankings: RankingSet, metric: str, options: GroupOptions
-) -> tuple[float, float, int]:
-    if metric not in POOLABLE:
+def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float, int]:
+    if not metric.poolable:
+        poolable = ", ".join(name for name, kind in METRICS.items() if kind.poolable)
         raise InputError(
             f"{metric} is made of ranks within a group and cannot be pooled: "
-            f"take how='mean', or one of {', '.join(POOLABLE)}."
+            f"take how='mean', or one of {poolable}."
         )
     if rankings.pooled is None:
         raise InputError(
@@ -285,35 +281,30 @@ def _pooled_estimate(
     whole = RankingSet.from_rankings([rankings.pooled.ranking])
     if not (whole.n_pos[0] and whole.n_neg[0]):
         raise UndefinedMetricError(f"pooled {metric} needs positives and negatives in the data.")
-    estimate = float(METRICS[metric](whole, options)[0])
+    estimate = float(metric.per_group(whole)[0])
     without = leave_one_group_out(rankings.pooled)
     if without is None:
         return estimate, float("nan"), len(rankings)
-    return estimate, jackknife_error(METRICS[metric](without, options)), len(rankings)
+    return estimate, jackknife_error(metric.per_group(without)), len(rankings)
 
 
 def _beside(
-    rankings: RankingSet,
-    metric: str,
-    how: str,
-    values: FloatArray,
-    aucpr: FloatArray,
-    options: GroupOptions,
+    rankings: RankingSet, metric: Metric, how: str, values: FloatArray, aucpr: FloatArray
 ) -> dict[str, float]:
     """The mean AUCPR, and the same metric aggregated in the other ways."""
     counted = ~np.isnan(values)
     beside = {}
     both = counted & ~np.isnan(aucpr)
-    if metric != "aucpr" and both.any():
+    if metric != metric.unnormalised and both.any():
         beside["mean aucpr"] = float(np.mean(aucpr[both]))
     if how != "mean" and counted.any():
         beside[f"mean {metric}"] = float(np.mean(values[counted]))
     if how != "weighted":
-        weights = all_positives(rankings)[counted]
+        weights = rankings.all_positives[counted]
         if np.sum(weights) > 0:
             beside[f"weighted {metric}"] = weighted_mean(values[counted], weights)[0]
-    if how != "pooled" and rankings.pooled is not None and metric in POOLABLE:
+    if how != "pooled" and rankings.pooled is not None and metric.poolable:
         whole = RankingSet.from_rankings([rankings.pooled.ranking])
         if whole.n_pos[0] and whole.n_neg[0]:
-            beside[f"pooled {metric}"] = float(METRICS[metric](whole, options)[0])
+            beside[f"pooled {metric}"] = float(metric.per_group(whole)[0])
     return beside

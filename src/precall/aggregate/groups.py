@@ -9,9 +9,12 @@ import numpy.typing as npt
 
 from .. import _validation
 from ..exceptions import InputError
+from ..ranking import Ranking
+from ..rows import Rows
 from . import grouping as _grouping
 from .pooling import pool
 from .ranking_set import RankingSet as RankingSet
+from .ranking_set import as_ranking_set
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -89,8 +92,9 @@ def ranked(
     weights: FloatArray | None,
     grouping: _grouping.Grouping,
     pooled: bool | None,
+    whole: Ranking | None = None,
 ) -> RankingSet:
-    """Rank checked arrays whose groups are known."""
+    """Rank checked arrays whose groups are known; `whole` is their ranking, if there is one."""
     starts, order = grouping.starts, grouping.order
     if weights is not None:
         starts, order = _without_weightless(weights, starts, order)
@@ -102,9 +106,28 @@ def ranked(
     return RankingSet(
         labels=grouping.labels,
         **tables._asdict(),
-        pooled=pool(positive, scores, weights, starts, order, tables) if together else None,
+        pooled=pool(positive, scores, weights, starts, order, tables, whole) if together else None,
         divisible=_divisible(positive, weights, starts, order),
     )
+
+
+def ranking_set_of(data: object, by: str | None = None, model: str | None = None) -> RankingSet:
+    """Return a set of rankings as it is, or that of rows grouped by one of their columns."""
+    if not isinstance(data, Rows):
+        if by is not None or model is not None:
+            raise InputError("by= and model= are for Rows: a RankingSet is grouped already.")
+        return as_ranking_set(data)
+    if by is None:
+        listed = ", ".join(map(repr, data.columns)) or "none: give Rows columns="
+        raise InputError(f"by= must name the column of the groups; the columns are {listed}.")
+    return rank_rows_by(data, data.model_named(model), data.column(by))
+
+
+def rank_rows_by(rows: Rows, model: str, groups: Array) -> RankingSet:
+    """Rank checked rows group by group."""
+    column = _grouping.as_group_labels(groups)
+    grouping = _grouping.group_rows(column)
+    return ranked(rows.positive, rows.scores[model], rows.weight, grouping, None, whole=rows[model])
 
 
 def _divisible(

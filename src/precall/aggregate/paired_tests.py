@@ -15,6 +15,7 @@ from .._interval import Interval
 from .._notebook import Rich
 from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
+from ..metrics import Metric
 from ..ranking import Ranking
 from .averages import t_quantile
 from .metrics import GroupValues, per_group
@@ -79,12 +80,9 @@ class GroupComparison(Rich):
 def compare_groups(
     first: object,
     second: object,
-    metric: str = "aucnpr",
+    metric: Metric | type[Metric] | str = "aucnpr",
     *,
     test: str = "t",
-    estimator: str = "average_precision",
-    recall: tuple[float, float] = (0.0, 1.0),
-    k: int | None = None,
     undefined: str = "skip",
     test_to_train: float | None = None,
     confidence_level: float = 0.95,
@@ -98,7 +96,7 @@ def compare_groups(
     first, second : RankingSet
         The two models' rankings of the same groups (equal labels); or plain arrays with one value
         per group, for any metric of your own.
-    metric, estimator, recall, k, undefined
+    metric, undefined
         As in :func:`precall.per_group`; not used for plain arrays.
     test : str
         - ``"t"``: paired t test; the usual choice for queries or tasks.
@@ -141,8 +139,7 @@ def compare_groups(
     """
     _validation.as_choice(test, "test", TESTS)
     level = _validation.as_fraction(confidence_level, "confidence_level")
-    settings = {"estimator": estimator, "recall": recall, "k": k, "undefined": undefined}
-    values, name = _paired_values(first, second, metric, settings)
+    values, name = _paired_values(first, second, metric, undefined)
     scale = np.maximum(np.abs(values[0]), np.abs(values[1]))
     difference = settled(values[0] - values[1], scale)
     difference, scale = difference[~np.isnan(difference)], scale[~np.isnan(difference)]
@@ -180,7 +177,7 @@ def compare_groups(
 
 
 def _paired_values(
-    first: object, second: object, metric: str, settings: dict[str, Any]
+    first: object, second: object, metric: Any, undefined: str
 ) -> tuple[list[FloatArray], str]:
     if isinstance(first, RankingSet) and isinstance(second, RankingSet):
         if not np.array_equal(first.labels, second.labels):
@@ -188,7 +185,7 @@ def _paired_values(
                 "first and second must rank the same groups: their labels differ "
                 f"({len(first)} and {len(second)} groups)."
             )
-        found = [per_group(rankings, metric, **settings) for rankings in (first, second)]
+        found = [per_group(rankings, metric, undefined=undefined) for rankings in (first, second)]
         return [values.values for values in found], found[0].metric
     if isinstance(first, RankingSet) or isinstance(second, RankingSet):
         raise InputError("first and second must both be RankingSets, or both arrays of values.")

@@ -74,11 +74,13 @@ def pool(
     starts: IntArray,
     order: IntArray | None,
     tables: Tables,
+    ranking: Ranking | None = None,
 ) -> Pooled | None:
-    """Rank all rows together; None where there are no positives to rank."""
+    """Rank all rows together, unless their `ranking` is known; None without positives."""
     if not tables.threshold.size:
         return None
-    ranking = rank_checked(positive, scores, weights)
+    if ranking is None:
+        ranking = rank_checked(positive, scores, weights)
     n_groups = starts.size - 1
     coarse = ranking.coarsen(int(np.clip(_TABLE_SIZE // (2 * n_groups), *_CELLS)))
     # Lowest and highest threshold of each cell, ascending: the edges of gaps and cells.

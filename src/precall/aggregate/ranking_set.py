@@ -197,6 +197,11 @@ class RankingSet(Rich):
         total: Array = self.sums(self.cells.above + self.cells.tied) + self.cells.below
         return total
 
+    @property
+    def all_positives(self) -> Array:
+        """Weight of positives in each group, those that were never scored included."""
+        return self.n_pos if self.unscored is None else self.n_pos + self.unscored
+
     @cached_property
     def prevalence(self) -> FloatArray:
         """Share of positives in each group; NaN in an empty one."""
@@ -256,6 +261,16 @@ class RankingSet(Rich):
                 real = np.arange(width) < sizes[chosen][:, np.newaxis]
                 index = self.offsets[chosen][:, np.newaxis] + np.arange(width)
                 yield chosen, np.minimum(index, self.threshold.size - 1), real
+
+    def lines(self) -> Iterator[tuple[IntArray, Cells, Cells | None]]:
+        """Yield groups with their cells (and squares) as matrices, one group per line."""
+        for groups, index, real in self.blocks():
+            squares = self.squares and _lines(self.squares, groups, index, real)
+            yield groups, _lines(self.cells, groups, index, real), squares
+
+    def rows_reaching(self, threshold: float) -> IntArray:
+        """Return how many rows of each group are at or above a threshold."""
+        return np.asarray(self.sums((self.threshold >= threshold).astype(np.int64)))
 
     def select(self, groups: object) -> RankingSet:
         """Return the set of some groups only, given as positions or as one boolean per group.
@@ -331,6 +346,11 @@ class RankingSet(Rich):
 def _part(cells: Cells, inside: slice, group: int) -> Cells:
     positives, tied, above = (part[inside] for part in cells[:3])
     return Cells(positives, tied, above, cells.below[group].item())
+
+
+def _lines(cells: Cells, groups: IntArray, index: IntArray, real: Mask) -> Cells:
+    positives, tied, above = (np.where(real, part[index], 0) for part in cells[:3])
+    return Cells(positives, tied, above, cells.below[groups])
 
 
 def _stacked(cells: Iterable[Cells]) -> Cells:

@@ -20,6 +20,7 @@ from .._estimators import ratio
 from .._notebook import Rich
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError, UndefinedMetricError
+from ..metrics import aucpr
 from .metrics import per_group
 from .ranking_set import RankingSet, as_ranking_set
 from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
@@ -201,7 +202,7 @@ def summary_curve(
     areas = {
         "reference": curve.area() if method == "reference" else _mean_curve(tasks, sizes).area(),
         # The area under a mean is the mean of the areas.
-        "vertical": per_group(tasks, "aucpr", estimator="davis_goadrich").mean(),
+        "vertical": per_group(tasks, aucpr("davis_goadrich")).mean(),
     }
     if pooled is not None:
         areas["pooled"] = pr_curve(pooled.ranking.at_prevalence(reference)).area()

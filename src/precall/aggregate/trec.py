@@ -16,6 +16,7 @@ from .. import _validation
 from .._estimators import ratio
 from .._notebook import Rich
 from ..exceptions import InputError
+from ..metrics.top_k import DiscountedGain
 from . import grouping as _grouping
 from .groups import ranked
 from .metrics import GroupValues
@@ -162,7 +163,7 @@ class TrecRun(Rich):
         )
         _, kept = self._codes(missing_queries)
         return GroupValues(
-            metric="ndcg" if k is None else f"ndcg@{k}",
+            metric=str(DiscountedGain(k)),
             labels=self.queries[kept],
             values=ratio(gained, ideal)[kept],
             n_undefined=int(np.count_nonzero(ideal[kept] == 0)),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._interval import Interval
+from ..metrics import Metric
 from .pooling import Comparability
 
 Array = npt.NDArray[Any]
@@ -22,7 +23,7 @@ _SIGNIFICANT, _VISIBLE = 0.01, 0.01
 # With more groups than this nobody thinks of folds.
 _MOST_FOLDS = 20
 # Coverage of mean +- t s / sqrt(k) over the folds of a cross-validation, nominal .95: extremes over
-# sample sizes and prevalences in simulations on known score distributions.
+# sample sizes and prevalences in simulations on known score models.
 _FOLD_COVERAGE = ("0.60", "0.95")
 _SHOWN = 3
 
@@ -31,7 +32,7 @@ _SHOWN = 3
 class Situation:
     """Everything the sentences are built from."""
 
-    metric: str
+    metric: Metric
     how: str
     design: str | None
     labels: Array
@@ -84,19 +85,8 @@ def _prevalence(now: Situation) -> Iterator[str]:
     opening = (
         f"Prevalence differs between groups, from {low:.3g} to {high:.3g} ({high / low:.2g}-fold)."
     )
-    if now.metric == "aucpr":
-        yield (
-            f"{opening} AUCPR rises with it: {_dominated(now, counted)}. Average AUCNPR instead, "
-            "or compare at one prevalence with summary_curve."
-        )
-    elif now.metric == "aucnpr":
-        yield (
-            f"{opening} AUCNPR takes out the floor that prevalence puts under AUCPR, not all of "
-            f"its influence, and the mean AUCPR beside it is worse: {_dominated(now, counted)}. "
-            "summary_curve compares at one prevalence."
-        )
-    elif now.metric in ("precision_at_k", "ndcg", "reciprocal_rank"):
-        yield f"{opening} {now.metric} rises with it: groups of high prevalence weigh more."
+    if now.metric.with_prevalence:
+        yield f"{opening} {now.metric.with_prevalence.format(dominated=_dominated(now, counted))}"
 
 
 def _dominated(now: Situation, counted: npt.NDArray[np.bool_]) -> str:

@@ -7,11 +7,12 @@ import click
 from .._text import visible
 from .._version import __version__
 from ..evaluation import wording
-from ..evaluation.measures import MEASURES
 from ..exceptions import InputError
-from ..inference.compare import COMPARED_METRICS, COMPARISONS, Comparison, compare
+from ..inference.compare import COMPARISONS, Comparison, compare
+from ..metrics import Metric, parse
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
+from ..rows import Rows
 from .examples import Command
 from .options import (
     Source,
@@ -20,6 +21,7 @@ from .options import (
     file_argument,
     json_option,
     level_option,
+    metric_option,
     read,
     reading_options,
     seed_option,
@@ -33,24 +35,13 @@ from .terminal import console, grid, heading, progress_bar, sentences, write_jso
     examples=(
         "precall compare scores.csv --label y --score a --score b",
         "precall compare scores.csv --label y --score a --score b --cluster patient",
-        "precall compare scores.csv --label y --score a --score b --metric auroc",
+        "precall compare scores.csv --label y --score a --score b --metric 'auroc'",
     ),
 )
 @file_argument()
 @column_options()
 @cluster_option
-@click.option(
-    "--metric",
-    type=click.Choice(COMPARED_METRICS),
-    default="aucpr",
-    show_default=True,
-    help="What to compare the models by.",
-)
-@click.option(
-    "--at",
-    type=click.FloatRange(0.0, 1.0, min_open=True),
-    help="The recall of precision_at_recall, the precision of recall_at_precision.",
-)
+@metric_option("What to compare the models by")
 @click.option(
     "--method",
     type=click.Choice(COMPARISONS),
@@ -72,8 +63,7 @@ def command(
     weight: str | None,
     pos_label: str | None,
     cluster: str | None,
-    metric: str,
-    at: float | None,
+    metric: Metric,
     method: str,
     resamples: int,
     level: float,
@@ -86,16 +76,17 @@ def command(
         raise InputError("compare needs two models: give --score twice or more.")
     roles = Roles(label=label, scores=scores, weight=weight, cluster=cluster, pos_label=pos_label)
     columns = read(file, roles, reading)
+    rows = Rows(
+        columns.positive,
+        columns.scores,
+        sample_weight=columns.weight,
+        clusters=columns.cluster and columns.cluster.codes,
+    )
     with progress_bar("resampling") as progress:
         comparison = compare(
-            columns.positive,
-            columns.scores,
+            rows,
             metric=metric,
             method=method,
-            recall=at if metric == "precision_at_recall" else None,
-            precision=at if metric == "recall_at_precision" else None,
-            clusters=columns.cluster and columns.cluster.codes,
-            sample_weight=columns.weight,
             confidence_level=level,
             n_resamples=resamples,
             rng=seed,
@@ -117,7 +108,7 @@ def show(comparison: Comparison) -> None:
             strict=True,
         )
     )
-    metric = _title(comparison.metric)
+    metric = parse(comparison.metric).title
     level = wording.percent(comparison.confidence_level)
     heading(output, f"Models by {metric}, best first")
     errors = comparison.standard_errors
@@ -152,10 +143,6 @@ def show(comparison: Comparison) -> None:
         better, worse = pair if interval.estimate >= 0 else pair[::-1]
         shown = "is" if comparison.p_values[pair] < alpha else "is not shown to be"
         sentences(output, [f"{titles[better]} {shown} better than {titles[worse]}."])
-
-
-def _title(metric: str) -> str:
-    return MEASURES[metric].title if metric in MEASURES else metric.replace("_", " ")
 
 
 def _probability(value: float) -> str:

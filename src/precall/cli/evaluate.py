@@ -9,7 +9,6 @@ from rich.console import Console
 
 from .._version import __version__
 from ..evaluation import Evaluation, wording
-from ..evaluation.measures import MEASURES
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -108,7 +107,10 @@ def show(evaluation: Evaluation, file: Source) -> None:
     titles = [model.title for model in evaluation.models]
     alone = ", each by itself" if len(titles) > 1 else ""
     heading(output, f"Measures with {level} intervals{alone}")
-    measures = [[model.measures[name] for model in evaluation.models] for name in MEASURES]
+    measures = [
+        [model.measures[name] for model in evaluation.models]
+        for name in evaluation.models[0].measures
+    ]
     measure_blocks(output, titles, measures)
     if evaluation.groups:
         _groups(output, evaluation)

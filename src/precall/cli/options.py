@@ -14,6 +14,7 @@ from .._output import why_not_writable
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
+from ..metrics import METRICS, Metric, as_metric
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
 from ..readers.formats import FORMATS
@@ -170,6 +171,33 @@ memory_option = click.option(
     metavar="MIB",
     help="A file whose evaluation needs more is read piece by piece.",
 )
+
+
+class _MetricWords(click.ParamType):  # type: ignore[type-arg]
+    """A metric by its words; what is wrong with them is said as for any other option."""
+
+    name = "metric"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> Metric:
+        try:
+            return as_metric(value)
+        except InputError as error:
+            self.fail(str(error), parameter, context)
+
+
+def metric_option(purpose: str) -> Callable[[F], F]:
+    """The metric of a command: any name in the registry, with its options in brackets."""
+    listed = ", ".join(METRICS)
+    return click.option(
+        "--metric",
+        type=_MetricWords(),
+        default="aucpr",
+        show_default=True,
+        metavar="METRIC",
+        help=f"{purpose}: {listed}; options in brackets, as in precision_at_recall(0.8).",
+    )
 
 
 def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:

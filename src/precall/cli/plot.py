@@ -11,7 +11,7 @@ from .._optional import require
 from .._output import whole_file
 from .._text import visible
 from ..evaluation import wording
-from ..inference.bands import pr_band
+from ..inference.bands import band
 from ..ranking import Ranking
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
@@ -93,7 +93,7 @@ def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> An
     bands = None
     if level is not None:
         bands = {
-            name: pr_band(ranking, confidence_level=level, rng=seed)
+            name: band(ranking, confidence_level=level, rng=seed)
             for name, ranking in rankings.items()
         }
     return plot_pr(rankings, bands=bands)

@@ -191,7 +191,8 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
     >>> interval = Interval(
     ...     low=0.4, high=0.8, estimate=0.6, confidence_level=0.95, method="made up"
     ... )
-    >>> kind = {"name": "aucpr", "title": "AUCPR", "floor": 0.0, "random": 0.1, "ceiling": 1.0}
+    >>> kind = {"name": "aucpr", "title": "AUCPR", "explanation": "An area."}
+    >>> kind |= {"floor": 0.0, "random": 0.1, "ceiling": 1.0}
     >>> bar(Measure(estimate=0.6, interval=interval, **kind), "ascii", width=11)
     '.|..==o==..'
     """

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._estimators import ESTIMATORS
 from .._interval import Interval
 from .._rounding import TOLERANCE
 from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
 from ..evaluation.promises import choice
+from ..metrics import ESTIMATORS
 
 _MOST_PAIRS = 10
-_EXPLANATIONS = {
-    "aucpr": "Area under the precision-recall curve (average precision): the mean precision over "
-    "all positives.",
-    "aucnpr": "The same, normalised: 0 is the worst order of these rows, 1 the perfect one.",
-    "precision_at_recall": "Of the rows selected to find this share of the positives, the share "
-    "that is positive.",
-    "auroc": "Probability that a positive outranks a negative. It does not see the prevalence.",
-    "auprg": "Area under the precision-recall-gain curve: 0 is random, 1 perfect.",
-}
 
 
 def sections(evaluation: Evaluation) -> dict[str, Any]:
@@ -48,7 +39,7 @@ def _strip(evaluation: Evaluation) -> list[dict[str, Any]]:
         strip.append(
             {
                 "title": first.title,
-                "explanation": _EXPLANATIONS[name],
+                "explanation": first.explanation,
                 "start": first.floor if first.floor is not None else first.random,
                 "start_is": "worst" if first.floor is not None else "random",
                 "ceiling": first.ceiling,
@@ -135,14 +126,14 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     for name, band in evaluation.difference_bands.items():
         other, said = titles[name], band.diagnostics
         span = f"between recall {band.x[0]:g} and {band.x[-1]:g}"
-        if said["verdict"] == "a dominates b":
+        if said["verdict"] == "candidate dominates":
             text = f"{best} is at least as precise as {other} at every recall {span}"
-        elif said["verdict"] == "b dominates a":
+        elif said["verdict"] == "baseline dominates":
             text = f"{other} is at least as precise as {best} at every recall {span}"
-        elif said["a_better"] or said["b_better"]:
+        elif said["candidate_better"] or said["baseline_better"]:
             parts = [
                 f"{model} is more precise at recall {_spans(said[key])}"
-                for model, key in ((best, "a_better"), (other, "b_better"))
+                for model, key in ((best, "candidate_better"), (other, "baseline_better"))
                 if said[key]
             ]
             text = f"{wording.listing(parts)}; elsewhere {span} {_alike(best, other)}"

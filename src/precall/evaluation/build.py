@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from .. import _counting, _validation
-from ..aggregate.groups import rank_groups
+from ..aggregate.groups import rank_rows_by
 from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
 from ..inference.bands import Band, difference_band
-from ..inference.clusters import cluster_interval
 from ..inference.compare import Comparison, compare
-from ..inference.intervals import metric_interval
+from ..inference.intervals import interval
 from ..inference.result import MetricInterval
-from ..ranking import Ranking, rank
+from ..metrics import Metric
+from ..ranking import Ranking
+from ..rows import Rows, as_rows
 from . import wording
 from .answer import answer
 from .findings import find
-from .measures import GROUP_MEASURES, MEASURES, measure
+from .measures import GROUP_METRICS, measure, shown_metrics
 from .quiet import quietly
 from .results import (
     Evaluation,
@@ -34,7 +35,7 @@ from .results import (
 )
 
 Progress = Callable[[str], object]
-Intervals = Callable[..., MetricInterval]
+Intervals = Callable[[Metric], MetricInterval]
 
 _MOST_GROUPS = 200
 # Beyond this, bands around differences take seconds each.
@@ -42,8 +43,8 @@ _MANY_ROWS = 200_000
 
 
 def evaluate(
-    y_true: object,
-    scores: Mapping[str, object],
+    data: object,
+    scores: object = None,
     *,
     sample_weight: object = None,
     groups: object = None,
@@ -60,16 +61,16 @@ def evaluate(
 
     Parameters
     ----------
-    y_true, sample_weight, pos_label
-        As in :func:`precall.rank`.
-    scores : mapping from name to array-like
-        The scores of each model.
-    groups : array-like, optional
-        Rows of one group are also evaluated by themselves.
+    data : Rows or array-like
+        Rows, or the labels; then `scores`, `sample_weight`, `clusters` and `pos_label` are those of
+        :class:`precall.Rows`.
+    scores : array-like or mapping from name to array-like, optional
+        The scores of each model, where `data` are labels.
+    groups : str or array-like, optional
+        Rows of one group are also evaluated by themselves: the name of a column of the rows, or
+        the group of each row.
     group_names : mapping, optional
         Names to show for the values in `groups`.
-    clusters : array-like, optional
-        Rows that belong together: intervals and comparisons take them together.
     confidence_level : float, default 0.95
         Of every interval.
     recall : float, default 0.8
@@ -91,35 +92,40 @@ def evaluate(
     Examples
     --------
     >>> import precall as pr
-    >>> from precall.evaluation import evaluate
     >>> example = pr.load_example()
-    >>> result = evaluate(example.label, {"points": example.scores["scorecard"]})
+    >>> result = pr.evaluate(example.label, {"points": example.scores["scorecard"]})
     >>> result
     Evaluation(4000 rows, 78 positive, AUCPR: points=...)
     >>> result.findings[0].text[:40]
     '47 % of the rows share their score with '
     """
-    if not isinstance(scores, Mapping) or not scores:  # type: ignore[redundant-expr]
-        raise InputError("scores must be a mapping from the names of the models to their scores.")
-    settings = _settings(confidence_level, recall, seed, clusters is not None, len(scores))
+    rows = as_rows(
+        data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label
+    )
+    settings = _settings(confidence_level, recall, seed, rows.cluster is not None, len(rows.names))
+    _validation.require_progress(progress)
     say: Progress = progress if progress is not None else lambda words: None
-    scores = {str(name): column for name, column in scores.items()}
-    rows = _Rows(y_true, scores, sample_weight, clusters, pos_label)
-    titles = wording.clean_names(list(scores))
+    titles = wording.clean_names(rows.names)
     with quietly():
         say("ranking")
-        builds = [partial(rows.model, *pair, settings) for pair in zip(scores, titles, strict=True)]
-        models = _counting.in_threads(builds, rows.size)
+        _counting.in_threads([partial(rows.__getitem__, name) for name in rows.names], len(rows))
+        builds = [
+            partial(_model_of_rows, rows, name, title, settings)
+            for name, title in zip(rows.names, titles, strict=True)
+        ]
+        models = _counting.in_threads(builds, len(rows))
         several = len(models) > 1 and models[0].has_both_classes
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
-            partial(rows.comparison, settings) if several else lambda: None,
-            partial(rows.groups, groups),
-            partial(rows.difference_bands, models, settings)
-            if several and curves and sample_weight is None
+            partial(compare, rows, confidence_level=settings.confidence_level, rng=settings.seed)
+            if several
+            else lambda: None,
+            partial(_group_sets, rows, groups),
+            partial(_difference_bands, rows, models, settings)
+            if several and curves and rows.weight is None
             else dict,
         ]
-        comparison, per_group, bands = _counting.in_threads(tasks, rows.size)
+        comparison, per_group, bands = _counting.in_threads(tasks, len(rows))
     return _finished(models, comparison, per_group, group_names, settings, bands)
 
 
@@ -156,7 +162,7 @@ def evaluate_rankings(
     titles = wording.clean_names(list(rankings))
     with quietly():
         models = [
-            _model(name, title, ranking, settings, _ranking_intervals(ranking, settings))
+            _model(name, title, ranking, settings, _intervals(ranking, settings))
             for title, (name, ranking) in zip(titles, rankings.items(), strict=True)
         ]
     per_group = [] if groups is None else [groups[name] for name in rankings]
@@ -175,89 +181,56 @@ def _settings(
     )
 
 
-def _ranking_intervals(ranking: Ranking, settings: Settings) -> Intervals:
-    def interval(**options: Any) -> MetricInterval:
-        return metric_interval(ranking, confidence_level=settings.confidence_level, **options)
+def _intervals(data: Any, settings: Settings, model: str | None = None) -> Intervals:
+    def found(metric: Metric) -> MetricInterval:
+        return interval(data, metric, model=model, confidence_level=settings.confidence_level)
 
-    return interval
+    return found
 
 
-class _Rows(NamedTuple):
-    """The caller's columns, and what is asked of them."""
+def _model_of_rows(rows: Rows, name: str, title: str, settings: Settings) -> ModelEvaluation:
+    return _model(name, title, rows[name], settings, _intervals(rows, settings, name))
 
-    y_true: object
-    scores: Mapping[str, object]
-    weights: object
-    clusters: object
-    pos_label: object
 
-    @property
-    def size(self) -> int:
-        return len(self.y_true) if isinstance(self.y_true, Sized) else 0
+def _group_sets(rows: Rows, groups: object) -> list[RankingSet]:
+    if groups is None:
+        return []
+    column = rows.column(groups) if isinstance(groups, str) else rows.aligned(groups, "groups")
+    return [rank_rows_by(rows, name, column) for name in rows.names]
 
-    def model(self, name: str, title: str, settings: Settings) -> ModelEvaluation:
-        column = self.scores[name]
-        shared: dict[str, Any] = {"pos_label": self.pos_label, "sample_weight": self.weights}
-        ranking = rank(self.y_true, column, **shared)
-        intervals = _ranking_intervals(ranking, settings)
-        if self.clusters is not None:
-            level = settings.confidence_level
-            intervals = partial(
-                cluster_interval,
-                self.y_true,
-                column,
-                self.clusters,
-                confidence_level=level,
-                **shared,
-            )
-        return _model(name, title, ranking, settings, intervals)
 
-    def comparison(self, settings: Settings) -> Comparison:
-        return compare(
-            self.y_true,
-            self.scores,
-            clusters=self.clusters,
-            sample_weight=self.weights,
-            pos_label=self.pos_label,
+def _difference_bands(
+    rows: Rows, models: list[ModelEvaluation], settings: Settings
+) -> dict[str, Band]:
+    """The best model against the next two; on large data against the next one only."""
+    ordered = ranked_models(models)
+    best, others = ordered[0].name, [model.name for model in ordered[1:]]
+    large = len(rows) > _MANY_ROWS
+    free = rows.unclustered()
+    return {
+        name: difference_band(
+            free,
+            candidate=best,
+            baseline=name,
             confidence_level=settings.confidence_level,
+            n_resamples=1000 if large else 2000,
             rng=settings.seed,
         )
-
-    def groups(self, groups: object) -> list[RankingSet]:
-        if groups is None:
-            return []
-        shared: dict[str, Any] = {"pos_label": self.pos_label, "sample_weight": self.weights}
-        return [rank_groups(self.y_true, s, groups, **shared) for s in self.scores.values()]
-
-    def difference_bands(
-        self, models: list[ModelEvaluation], settings: Settings
-    ) -> dict[str, Band]:
-        """The best model against the next two; on large data against the next one only."""
-        ordered = ranked_models(models)
-        best, others = ordered[0].name, [model.name for model in ordered[1:]]
-        large = self.size > _MANY_ROWS
-        return {
-            name: difference_band(
-                self.y_true,
-                self.scores[best],
-                self.scores[name],
-                pos_label=self.pos_label,
-                confidence_level=settings.confidence_level,
-                n_resamples=1000 if large else 2000,
-                rng=settings.seed,
-            )
-            for name in others[: 1 if large else 2]
-        }
+        for name in others[: 1 if large else 2]
+    }
 
 
 def _model(
     name: str, title: str, ranking: Ranking, settings: Settings, intervals: Intervals
 ) -> ModelEvaluation:
-    measures = {key: measure(key, ranking, settings.recall, intervals) for key in MEASURES}
+    measures = {
+        metric.name: measure(metric, ranking, intervals)
+        for metric in shown_metrics(settings.recall)
+    }
     effect = None
     clustered = measures["aucpr"].interval
     if settings.clustered and clustered is not None:
-        independent = metric_interval(ranking, confidence_level=settings.confidence_level)
+        independent = interval(ranking, confidence_level=settings.confidence_level)
         effect = clustered.width / independent.width
     return ModelEvaluation(
         name=name,
@@ -315,8 +288,8 @@ def _group(name: str, title: str, rankings: list[Ranking], settings: Settings) -
     with quietly():
         measures: tuple[dict[str, Measure], ...] = tuple(
             {
-                key: measure(key, ranking, settings.recall, _ranking_intervals(ranking, settings))
-                for key in GROUP_MEASURES
+                metric.name: measure(metric, ranking, _intervals(ranking, settings))
+                for metric in GROUP_METRICS
             }
             for ranking in rankings
         )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from ..areas import area_limits
-from ..inference.intervals import aucpr_interval
+from ..inference.intervals import interval
+from ..metrics import aucpr
 from ..ranking import Ranking
 from .quiet import quietly
 
@@ -42,7 +42,7 @@ class PrevalenceTable:
 def prevalence_table(ranking: Ranking, confidence_level: float) -> PrevalenceTable:
     """Tabulate from a hundredth to a hundred times the odds of the data.
 
-    Each value is that of ``aucpr_interval(ranking, at_prevalence=p)``: the prevalence elsewhere is
+    Each value is that of ``interval(ranking, prevalence=p)``: the prevalence elsewhere is
     taken as known.
     """
     odds = ranking.prevalence / (1.0 - ranking.prevalence)
@@ -58,11 +58,9 @@ def prevalence_table(ranking: Ranking, confidence_level: float) -> PrevalenceTab
     with quietly():
         for index, value in enumerate(prevalence.tolist()):
             elsewhere = None if index == own else value
-            found = aucpr_interval(
-                ranking, at_prevalence=elsewhere, confidence_level=confidence_level
-            )
+            found = interval(ranking, prevalence=elsewhere, confidence_level=confidence_level)
             moved = ranking if elsewhere is None else ranking.at_prevalence(value)
-            floor = area_limits(moved, "average_precision", (0.0, 1.0))[0]
+            floor = aucpr().floor(moved)
             rows.append((found.estimate, found.low, found.high, floor))
     estimate, low, high, floors = np.array(rows).T
     return PrevalenceTable(

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._estimators import ESTIMATORS
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._rounding import falling
@@ -20,9 +19,10 @@ from ..areas import aucpr
 from ..conventions import Conventions, conventions
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError
-from ..inference.bands import Band, pr_band
+from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
+from ..metrics import ESTIMATORS
 from ..points.operating import OperatingPoint
 from ..ranking import Ranking
 from . import wording
@@ -78,8 +78,8 @@ class Measure(Rich):
 
     Attributes
     ----------
-    name, title : str
-        ``aucpr`` and "AUCPR".
+    name, title, explanation : str
+        ``aucpr``, "AUCPR" and a sentence.
     estimate : float
         NaN where it does not exist.
     interval : MetricInterval or None
@@ -92,6 +92,7 @@ class Measure(Rich):
 
     name: str
     title: str
+    explanation: str
     estimate: float
     interval: MetricInterval | None
     floor: float | None
@@ -177,22 +178,22 @@ class ModelEvaluation(Rich):
     @cached_property
     def band(self) -> Band | None:
         """The band around it, or None where it cannot be made."""
-        return self._band("random")
+        return self._band("rows")
 
     @cached_property
     def fixed_band(self) -> Band | None:
         """The band if the prevalence is known, which can be moved to another prevalence."""
-        return self._band("fixed")
+        return self._band("classes")
 
-    def _band(self, prevalence: str) -> Band | None:
+    def _band(self, sampling: str) -> Band | None:
         if not self.has_both_classes:
             return None
         with quietly():
             try:
-                return pr_band(
+                return band(
                     self.ranking,
                     confidence_level=self.settings.confidence_level,
-                    prevalence=prevalence,
+                    sampling=sampling,
                     rng=self.settings.seed,
                 )
             except InputError:  # too few rows of a class

@@ -17,38 +17,20 @@ from .._notebook import Rich
 from .._rounding import TOLERANCE, falling, settled
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
+from ..metrics import Metric, as_metric
 from ..ranking import Ranking
+from ..rows import Rows, as_rows
 from .clusters import draw_cells
-from .functionals import Functional, Metric
-from .influence import gradient, has_gradient, prevalence_slope
-from .methods import PREVALENCE
 from .permutation import swap_differences
 from .resampling import Progress
+from .sampling import varying_prevalence
 from .significance import bootstrap_test, holm, probability_best, share_best, student_test
-from .units import (
-    Rows,
-    Units,
-    check_rows,
-    contributions,
-    covariance_of,
-    effective_sizes,
-    locate,
-    rank_rows,
-)
+from .units import Units, contributions, covariance_of, effective_sizes
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 Pair = tuple[str, str]
 
-#: Metrics that models can be compared by.
-COMPARED_METRICS = (
-    "aucpr",
-    "aucnpr",
-    "auroc",
-    "auprg",
-    "precision_at_recall",
-    "recall_at_precision",
-)
 COMPARISONS = ("influence", "bootstrap", "permutation")
 #: Distributions that the statistic of the influence test can be referred to.
 DISTRIBUTIONS = ("t", "normal")
@@ -76,8 +58,8 @@ class Comparison(Rich):
     covariance : array
         Of the estimates, in the order of `estimates`.
     probability_best : dict
-        Probability that each model is the best of them: from the joint normal law of the estimates,
-        or the share of replicates in which it is, ties shared.
+        Probability that each model is the best of them: from the joint normal distribution of
+        the estimates, or the share of replicates in which it is, ties shared.
     confidence_level : float
     """
 
@@ -106,12 +88,12 @@ class Comparison(Rich):
 
     def __repr__(self) -> str:
         """Return one line: the estimates, then the pair of the two best."""
-        told = ", ".join(f"{name}={self.estimates[name]:.4g}" for name in self.ranked)
+        shown = ", ".join(f"{name}={self.estimates[name]:.4g}" for name in self.ranked)
         first, second = self.ranked[:2]
         pair = (first, second) if (first, second) in self.differences else (second, first)
         interval = self.intervals[pair]
         return (
-            f"Comparison({self.metric}: {told}; {pair[0]} - {pair[1]} = {interval.estimate:.4g} "
+            f"Comparison({self.metric}: {shown}; {pair[0]} - {pair[1]} = {interval.estimate:.4g} "
             f"[{interval.low:.4g}, {interval.high:.4g}], p={self.p_values[pair]:.3g}, "
             f"{self.method})"
         )
@@ -142,19 +124,16 @@ class Comparison(Rich):
 
 
 def compare(
-    y_true: object,
-    scores: Mapping[str, object],
+    data: object,
+    scores: object = None,
+    metric: Metric | type[Metric] | str = "aucpr",
     *,
-    metric: str = "aucpr",
     method: str = "influence",
     distribution: str = "t",
-    estimator: str = "average_precision",
-    recall: Any = None,
-    precision: float | None = None,
     clusters: object = None,
     sample_weight: object = None,
     pos_label: object = 1,
-    prevalence: str = "fixed",
+    sampling: str | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
@@ -164,13 +143,14 @@ def compare(
 
     Parameters
     ----------
-    y_true : array-like
-        Labels, as in :func:`precall.rank`.
-    scores : mapping from name to array-like
+    data : Rows or array-like
+        Rows with at least two models: ``compare(rows)``, ``compare(rows, "auroc")``. Or the labels,
+        as in :func:`precall.rank`; then `scores`, `clusters`, `sample_weight` and `pos_label` are
+        those of :class:`precall.Rows`.
+    scores : mapping from name to array-like, optional
         The scores of each model, at least two models.
-    metric : str
-        ``aucpr`` or ``aucnpr`` (with `estimator` and a range of `recall`), ``auroc``, ``auprg``,
-        ``precision_at_recall`` (with `recall`), ``recall_at_precision`` (with `precision`).
+    metric : Metric or str, default "aucpr"
+        As in :func:`precall.interval`.
     method : {"influence", "bootstrap", "permutation"}
         - ``influence``: a test of the difference of the influence values of each row. No
           resampling; when the metric is auroc, difference and standard error are those of the
@@ -185,14 +165,10 @@ def compare(
         standard error is estimated too, and with ``normal`` a test of average precision at level
         .05 rejects up to .069 of true null hypotheses. With ``normal`` and the metric auroc the
         numbers are those that other tools print for DeLong's test, such as R's pROC.
-    clusters : array-like, optional
-        Rows that belong together are taken together, as in :func:`precall.cluster_interval`.
-    sample_weight, pos_label
-        As in :func:`precall.rank`.
-    prevalence : {"fixed", "random"}
-        As in :func:`precall.metric_interval`.
+    sampling : {"rows", "classes"}, optional
+        As in :func:`precall.interval`.
     confidence_level, n_resamples, rng, progress
-        As in :func:`precall.metric_interval`.
+        As in :func:`precall.interval`.
 
     Returns
     -------
@@ -219,41 +195,52 @@ def compare(
     >>> len(result.differences) == len(result.estimates) * (len(result.estimates) - 1) // 2
     True
     """
-    metric = _validation.as_choice(metric, "metric", COMPARED_METRICS)
-    what = Metric(name=metric, estimator=estimator, recall=recall, precision=precision)
+    if isinstance(data, Rows) and isinstance(scores, (str, Metric, type)):
+        metric, scores = scores, None
+    what = as_metric(metric)
     method = _validation.as_choice(method, "method", COMPARISONS)
     distribution = _validation.as_choice(distribution, "distribution", DISTRIBUTIONS)
-    prevalence = _validation.as_choice(prevalence, "prevalence", PREVALENCE)
+    varying = varying_prevalence(sampling, None)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     _validation.require_progress(progress)
     n_resamples = _validation.as_count(n_resamples, "n_resamples", minimum=2)
-    names = list(_require_models(scores))
-    labelled = {f"scores[{name!r}]": values for name, values in scores.items()}
-    rows, columns = check_rows(y_true, sample_weight, clusters, pos_label, labelled)
-    models = _Models.rank(what, rows, columns)
+    if not isinstance(data, Rows) and not isinstance(scores, Mapping):
+        raise _too_few(type(scores).__name__)
+    rows = as_rows(
+        data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label
+    )
+    names = rows.names
+    if len(names) < 2:
+        raise _too_few(f"{len(names)} model")
+    models = _Models.rank(what, rows)
     _warn_if_few(models.sizes[0], method)
     generator = _validation.as_generator(rng)
     estimates = models.estimates
     apart = _apart(estimates[:, np.newaxis], estimates)
-    pairs = list(combinations(range(len(columns)), 2))
-    smooth = all(has_gradient(functional) for functional in models.functionals)
+    pairs = list(combinations(range(len(names)), 2))
+    smooth = what.smooth
     if method == "influence" and not smooth:
         raise InputError(
-            f"{what.describe()} has no influence values: use method='bootstrap' or 'permutation'."
+            f"{what} has no influence values: use method='bootstrap' or 'permutation'."
+        )
+    if method == "permutation" and not what.of_ranks:
+        raise InputError(
+            f"{what} depends on the scores themselves, and permutations exchange ranks: use "
+            "method='influence' or 'bootstrap'."
         )
     resampled = method == "bootstrap" or not smooth
     if resampled and distribution != "t":
         raise InputError(
             f"distribution={distribution!r} belongs to influence values, and the intervals of "
-            f"{what.describe()} with method={method!r} are quantiles of replicates: leave it out."
+            f"{what} with method={method!r} are quantiles of replicates: leave it out."
         )
     if resampled:
-        drawn = models.bootstrap(prevalence, n_resamples, generator, progress)
+        drawn = models.bootstrap(varying, n_resamples, generator, progress)
         covariance = np.cov(drawn)
         tests = [bootstrap_test(_apart(drawn[i], drawn[j]), level) for i, j in pairs]
         best = share_best(drawn)
     else:
-        covariance, variances = models.covariance(prevalence)
+        covariance, variances = models.covariance(varying)
         own = np.diag(covariance)
         scales = own[:, np.newaxis] + own
         degrees = max(models.sizes[0] - 1.0, 1.0) if distribution == "t" else None
@@ -267,13 +254,13 @@ def compare(
     interval_method = method
     if method == "permutation":
         interval_method = "influence" if smooth else "bootstrap"
-        p_values = models.permutation(columns, pairs, n_resamples, generator, progress)
+        p_values = models.permutation(pairs, n_resamples, generator, progress)
         tests = [(low, high, p) for (low, high, _), p in zip(tests, p_values, strict=True)]
     keys = [(names[i], names[j]) for i, j in pairs]
     differences = [float(apart[i, j]) for i, j in pairs]
     raw = [p for _, _, p in tests]
     return Comparison(
-        metric=metric,
+        metric=str(what),
         method=method,
         estimates=dict(zip(names, estimates.tolist(), strict=True)),
         differences=dict(zip(keys, differences, strict=True)),
@@ -300,12 +287,10 @@ def _apart(first: FloatArray, second: FloatArray) -> FloatArray:
     return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
 
 
-def _require_models(scores: object) -> Mapping[str, object]:
-    if isinstance(scores, Mapping) and len(scores) > 1:
-        return scores
-    raise InputError(
+def _too_few(got: str) -> InputError:
+    return InputError(
         "scores must be a mapping from the names of at least two models to their scores, such as "
-        f"{{'a': s_a, 'b': s_b}}, got {type(scores).__name__}."
+        f"{{'a': s_a, 'b': s_b}}, or Rows with them, got {got}."
     )
 
 
@@ -335,47 +320,40 @@ class _Models:
 
     rows: Rows
     rankings: list[Ranking]
-    functionals: list[Functional]
-    places: list[npt.NDArray[np.int64]]
+    metrics: list[Metric]
     sizes: tuple[float, float]
 
     @classmethod
-    def rank(cls, metric: Metric, rows: Rows, columns: Mapping[str, Array]) -> _Models:
-        rankings = [rank_rows(rows, scores) for scores in columns.values()]
+    def rank(cls, metric: Metric, rows: Rows) -> _Models:
+        rankings = [rows[name] for name in rows.names]
         return cls(
             rows=rows,
             rankings=rankings,
-            functionals=[metric.of(ranking) for ranking in rankings],
-            places=[
-                locate(ranking.threshold, scores)
-                for ranking, scores in zip(rankings, columns.values(), strict=True)
-            ],
+            metrics=[metric.on_both_classes(ranking) for ranking in rankings],
             sizes=effective_sizes(rows),
         )
 
     @property
-    def estimates(self) -> FloatArray:
-        pairs = zip(self.functionals, self.rankings, strict=True)
-        return np.array([functional.estimate(ranking) for functional, ranking in pairs])
+    def places(self) -> list[npt.NDArray[np.int64]]:
+        return [self.rows.place(name) for name in self.rows.names]
 
-    def covariance(self, prevalence: str) -> tuple[FloatArray, FloatArray]:
+    @property
+    def estimates(self) -> FloatArray:
+        pairs = zip(self.metrics, self.rankings, strict=True)
+        return np.array([metric.estimate(ranking) for metric, ranking in pairs])
+
+    def covariance(self, varying: bool) -> tuple[FloatArray, FloatArray]:
         """Covariance of the estimates, and the variance of every difference of two of them.
 
         The latter is taken from the differences of the rows' contributions, not from the former:
         models that order the rows alike then differ by exactly nothing.
         """
         columns, slopes = [], []
-        for functional, ranking, place in zip(
-            self.functionals, self.rankings, self.places, strict=True
-        ):
-            slope = (
-                float(prevalence_slope(functional, ranking.cells))
-                if prevalence == "random"
-                else 0.0
-            )
+        for metric, ranking, place in zip(self.metrics, self.rankings, self.places, strict=True):
+            slope = float(metric.prevalence_slope(ranking.cells)) if varying else 0.0
             # Clusters hold rows of both classes, so the numbers of each vary with the clusters.
             inner = slope if self.rows.cluster is not None else 0.0
-            values = gradient(functional, ranking.cells)
+            values = metric.gradient(ranking.cells)
             columns.append(contributions(self.rows, place, values, inner))
             slopes.append(slope - inner)
         share = 1.0 / self.sizes[0] + 1.0 / self.sizes[1]
@@ -388,15 +366,14 @@ class _Models:
         return total + np.outer(slopes, slopes) * share, variances
 
     def bootstrap(
-        self, prevalence: str, n_resamples: int, rng: np.random.Generator, progress: Progress | None
+        self, varying: bool, n_resamples: int, rng: np.random.Generator, progress: Progress | None
     ) -> FloatArray:
         sizes = [len(ranking) for ranking in self.rankings]
-        units = Units(self.rows, self.places, sizes, together=prevalence == "random")
         odds = self.rankings[0].n_pos / self.rankings[0].n_neg
         return draw_cells(
-            units,
-            self.functionals,
-            odds=None if prevalence == "random" else odds,
+            Units(self.rows, self.places, sizes, together=varying),
+            self.metrics,
+            odds=None if varying else odds,
             n_resamples=n_resamples,
             rng=rng,
             progress=progress,
@@ -404,19 +381,18 @@ class _Models:
 
     def permutation(
         self,
-        columns: Mapping[str, Array],
         pairs: list[tuple[int, int]],
         n_resamples: int,
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> list[float]:
-        scores = list(columns.values())
+        scores = list(self.rows.scores.values())
         observed = self.estimates
         p_values = []
         for done, (i, j) in enumerate(pairs):
             part = progress and _part(progress, done, len(pairs))
             swapped = swap_differences(
-                self.rows, self.functionals[i], scores[i], scores[j], n_resamples, rng, part
+                self.rows, self.metrics[i], scores[i], scores[j], n_resamples, rng, part
             )
             # Sums in another order differ in the last digits: beside the metric, those are ties.
             limit = abs(observed[i] - observed[j]) - TOLERANCE * np.abs(observed[[i, j]]).max()

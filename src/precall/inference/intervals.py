@@ -9,69 +9,57 @@ from typing import Any
 import numpy as np
 
 from .. import _validation
-from .._rounding import TOLERANCE
-from ..exceptions import InputError, ReliabilityWarning
-from ..ranking import Ranking
-from .evidence import ClosedForm, Folds, Replicates, closed_form, resampled
-from .functionals import Metric
-from .methods import INTERVALS, METHODS, PREVALENCE, RESAMPLING
-from .resampling import Progress, resampler_for
+from ..exceptions import ReliabilityWarning
+from ..metrics import Metric, as_metric
+from ..ranking import Ranked, Ranking, as_ranked
+from .folds import Folds
+from .resampling import Progress
 from .result import MetricInterval, from_evidence
+from .rules import rule_for
+from .rules.rule import Case
+from .sampling import varying_prevalence
 
-__all__ = [
-    "INTERVALS",
-    "METHODS",
-    "MetricInterval",
-    "aucpr_interval",
-    "auroc_interval",
-    "crossval_interval",
-    "metric_interval",
-]
+__all__ = ["MetricInterval", "crossval_interval", "interval"]
 
 
-def metric_interval(
-    ranking: Ranking,
+def interval(
+    data: Any,
+    metric: Metric | type[Metric] | str = "aucpr",
     *,
-    metric: str = "aucpr",
+    model: str | None = None,
     method: str | None = None,
-    estimator: str = "average_precision",
-    recall: Any = None,
-    precision: float | None = None,
-    threshold: float | None = None,
-    beta: float = 1.0,
-    at_prevalence: float | None = None,
     confidence_level: float = 0.95,
+    sampling: str | None = None,
+    prevalence: float | None = None,
     n_resamples: int = 1000,
-    prevalence: str = "fixed",
     rng: np.random.Generator | int | None = None,
     progress: Progress | None = None,
 ) -> MetricInterval:
-    """Return an interval for any metric of one ranking.
+    """Return an interval for a metric.
 
     Parameters
     ----------
-    ranking : Ranking
-        With at least one row of each class.
-    metric : str
-        - ``aucpr``, ``aucnpr``: areas, with `estimator` and a range of `recall`;
-        - ``auroc``, ``auprg``;
-        - ``precision_at_recall``: the curve's precision at one `recall`, by default with limits
-          recovered from those of the recall and of the number of negatives above (``mover``);
-        - ``recall_at_precision``: the largest recall of a threshold whose precision is at least
-          `precision`;
-        - ``f_beta``: F-beta of the rows with ``score >= threshold``; ``beta=0`` is precision,
-          and negatives between `threshold` and the next higher score of a positive, whose scores a
-          ranking does not keep, count as below it.
+    data : Ranking or Rows
+        With at least one row of each class. With :class:`~precall.Rows` that have clusters the
+        formulas add up the influence values of a cluster's rows, and the bootstrap draws whole
+        clusters: rows that repeat each other make it wider, as they should.
+    metric : Metric or str, default "aucpr"
+        From :mod:`precall.metrics`, or its words, such as ``"precision_at_recall(0.8)"``.
+    model : str, optional
+        Which model, where the rows have several.
     method : str, optional
-        By default the first of :data:`METHODS` for the metric.
-    at_prevalence : float, optional
-        The metric as it would be at this known prevalence.
+        The name of a rule that fits the metric: :func:`precall.inference.rules.rules_of` lists
+        them, the default first. Those of areas are in :data:`precall.INTERVALS`. Formulas take no
+        time.
     confidence_level : float, default 0.95
+    sampling : {"rows", "classes"}, optional
+        ``rows``: rows came as they came, so that another sample of as many would have other numbers
+        of positives and negatives; the default. ``classes``: each class was sampled by itself, and
+        its number is part of the design; the default where `prevalence` is given.
+    prevalence : float, optional
+        The known prevalence that the answer is about: the metric as it would be there.
     n_resamples : int, default 1000
         Replicates of the bootstrap methods.
-    prevalence : {"fixed", "random"}
-        Whether another sample would have the same numbers of positives and negatives, or the same
-        number of rows with whatever classes they come to have.
     rng : None, int or Generator
         For the bootstrap methods; the result does not depend on the number of cores.
     progress : callable, optional
@@ -98,213 +86,67 @@ def metric_interval(
     -----
     With weights, `influence` and its kin treat them as importance weights: squared in the variance
     and through Kish's effective sizes in the small-sample terms. How the bootstrap treats them:
-    :class:`~precall.inference.resampling.RankingResampler`.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> example = pr.load_example()
-    >>> ranking = pr.rank(example.label, example.scores["gradient_boosting"])
-    >>> pr.metric_interval(ranking, metric="precision_at_recall", recall=0.5)
-    Interval(...)
-    >>> pr.metric_interval(ranking, metric="aucnpr", at_prevalence=0.01).method
-    'guarded'
-    """
-    _validation.require_ranking(ranking)
-    _validation.require_progress(progress)
-    what = Metric(
-        name=metric,
-        estimator=estimator,
-        recall=recall,
-        precision=precision,
-        threshold=threshold,
-        beta=beta,
-    )
-    options = METHODS[what.name]
-    method = options[0] if method is None else _validation.as_choice(method, "method", options)
-    prevalence = _validation.as_choice(prevalence, "prevalence", PREVALENCE)
-    if at_prevalence is not None:
-        if prevalence == "random":
-            raise InputError(
-                "at_prevalence is a known prevalence, so it cannot be prevalence='random': leave "
-                "one of the two out."
-            )
-        ranking = ranking.at_prevalence(at_prevalence)
-    functional = what.of(ranking)
-    _warn_if_blind(what, ranking)
-    estimate = functional.estimate(ranking)
-    zero, one = functional.unit
-    evidence: ClosedForm | Replicates
-    if method in RESAMPLING:
-        evidence = resampled(
-            functional,
-            method,
-            ranking,
-            resampler_for(functional, ranking, prevalence),
-            n_resamples=_validation.as_count(n_resamples, "n_resamples", minimum=2),
-            prevalence=prevalence,
-            rng=_validation.as_generator(rng),
-            progress=progress,
-        )
-        error = float(np.std(evidence.values, ddof=1))
-        _warn_if_alike(evidence)
-    else:
-        evidence = closed_form(
-            functional,
-            method,
-            ranking.cells,
-            ranking.squares,
-            sizes=ranking.effective_sizes,
-            prevalence=prevalence,
-            estimate=functional.to_unit(estimate),
-        )
-        error = evidence.error
-    return from_evidence(what, method, estimate, (one - zero) * error, evidence, confidence_level)
-
-
-def _warn_if_blind(metric: Metric, ranking: Ranking) -> None:
-    """The gain area weighs recalls near the prevalence most; with n pi < 1 none was observed."""
-    seen = ranking.effective_sizes[0] * ranking.prevalence
-    if metric.name == "auprg" and seen < 1.0:
-        warnings.warn(
-            "the precision-recall-gain area depends most on recalls near the prevalence, where "
-            f"{seen:.2g} positives are expected: its interval covers the truth far too rarely "
-            "here; use aucpr or aucnpr.",
-            ReliabilityWarning,
-            stacklevel=3,
-        )
-
-
-def _warn_if_alike(evidence: Replicates) -> None:
-    """A bootstrap that always draws the same value says nothing of how sure it is."""
-    if np.ptp(evidence.values) <= TOLERANCE and not evidence.at_the_ends:
-        warnings.warn(
-            "every bootstrap replicate has the same value, so the interval has no width: that is "
-            "not evidence of certainty; use method='guarded'.",
-            ReliabilityWarning,
-            stacklevel=3,
-        )
-
-
-def aucpr_interval(
-    ranking: Ranking,
-    *,
-    method: str = "guarded",
-    estimator: str = "average_precision",
-    recall: tuple[float, float] = (0.0, 1.0),
-    at_prevalence: float | None = None,
-    confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    prevalence: str = "fixed",
-    rng: np.random.Generator | int | None = None,
-    progress: Progress | None = None,
-) -> MetricInterval:
-    """Return an interval for the area under the precision-recall curve.
-
-    Parameters
-    ----------
-    ranking : Ranking
-        With at least one row of each class.
-    method : str, default "guarded"
-        A name in :data:`precall.INTERVALS`. Formula intervals take no time; `bootstrap_percentile`
-        serves every estimator but ``binormal``, `binomial` and `logit` serve all.
-    estimator, recall
-        As in :func:`precall.aucpr`.
-    at_prevalence, confidence_level, n_resamples, prevalence, rng, progress
-        As in :func:`precall.metric_interval`.
-
-    Returns
-    -------
-    MetricInterval
-        An :class:`~precall.Interval` with ``at_level``.
+    :class:`~precall.inference.resampling.RankingResampler`. To resample unequal weights exactly,
+    give :class:`~precall.Rows` in which each row is its own cluster.
 
     References
     ----------
     Boyd, *Mitigating the risks of thresholdless metrics in machine learning evaluation*, 2014,
-    section 4.3.3.
+    section 4.3.3; DeLong, DeLong & Clarke-Pearson, *Comparing the areas under two or more
+    correlated receiver operating characteristic curves*, 1988.
 
     Examples
     --------
     >>> import precall as pr
     >>> ranking = pr.rank([1, 1, 0, 1, 0, 1, 0, 0, 0, 0], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
-    >>> pr.aucpr_interval(ranking, method="logit")
+    >>> pr.interval(ranking, method="logit")
     Interval(0.854167, low=0.267181, high=0.989484, 95 %, logit)
+    >>> pr.interval(ranking, "precision_at_recall(0.5)", prevalence=0.01).method
+    'mover'
+    >>> example = pr.load_example()
+    >>> rows = pr.Rows(example.label, example.scores, clusters=example.label.cumsum())
+    >>> pr.interval(rows, pr.metrics.auroc, model="gradient_boosting").method
+    'logit'
     """
-    return metric_interval(
-        ranking,
-        metric="aucpr",
-        method=method,
-        estimator=estimator,
-        recall=recall,
-        at_prevalence=at_prevalence,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        prevalence=prevalence,
+    what = as_metric(metric)
+    _validation.require_progress(progress)
+    varying = varying_prevalence(sampling, prevalence)
+    sample = as_ranked(data, model)
+    clustered = sample.rows is not None and sample.rows.cluster is not None
+    rule = rule_for(what, method, clustered=clustered)
+    if prevalence is not None:
+        sample = _at_prevalence(sample, prevalence)
+    _warn_if_blind(what, sample.ranking)
+    case = Case(
+        sample=sample,
+        metric=what.on_both_classes(sample.ranking),
+        varying=varying,
+        n_resamples=_validation.as_count(n_resamples, "n_resamples", minimum=2),
         rng=rng,
         progress=progress,
     )
+    evidence = rule.evidence(case)
+    zero, one = case.metric.unit
+    estimate = case.metric.estimate(sample.ranking)
+    error = (one - zero) * evidence.error
+    return from_evidence(what, rule.name, estimate, error, evidence, confidence_level)
 
 
-def auroc_interval(
-    ranking: Ranking,
-    *,
-    method: str = "logit",
-    confidence_level: float = 0.95,
-    n_resamples: int = 1000,
-    rng: np.random.Generator | int | None = None,
-    progress: Progress | None = None,
-) -> MetricInterval:
-    """Return an interval for the area under the ROC curve.
+def _at_prevalence(sample: Ranked, prevalence: float) -> Ranked:
+    rows = sample.rows and sample.rows.at_prevalence(prevalence)
+    return Ranked(sample.ranking.at_prevalence(prevalence), rows, sample.place)
 
-    Parameters
-    ----------
-    ranking : Ranking
-        With at least one row of each class.
-    method : {"logit", "delong", "beta", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t"}
-        The first three have DeLong's variance: on the logit scale, on the plain scale, and as the
-        exact binomial limits of as many trials as the variance is worth. With few positives and an
-        AUROC near 1 the first two fall short (.87 at the lowest); ``beta`` did not (.95).
-    confidence_level, n_resamples, rng, progress
-        As in :func:`precall.metric_interval`.
 
-    Notes
-    -----
-    When every positive outranks every negative the variance is 0. The limit is then exact: k =
-    min(n, m) pairs without a common row are all in order with probability at most ``AUROC**k``, so
-    ``alpha**(1/k)`` is a lower limit.
-
-    References
-    ----------
-    DeLong, DeLong & Clarke-Pearson, *Comparing the areas under two or more correlated receiver
-    operating characteristic curves*, 1988.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> ranking = pr.rank([1, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1])
-    >>> pr.auroc_interval(ranking)
-    Interval(0.888889, low=0.261373, high=0.994501, 95 %, logit)
-    """
-    return metric_interval(
-        ranking,
-        metric="auroc",
-        method=method,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-        progress=progress,
-    )
+def _warn_if_blind(metric: Metric, ranking: Ranking) -> None:
+    """Let a metric say where too little was observed for its interval."""
+    if warning := metric.blind_spot(ranking):
+        warnings.warn(warning, ReliabilityWarning, stacklevel=3)
 
 
 def crossval_interval(
     folds: Iterable[Ranking],
+    metric: Metric | type[Metric] | str = "aucpr",
     *,
-    metric: str = "aucpr",
-    estimator: str = "average_precision",
-    recall: Any = None,
-    precision: float | None = None,
-    threshold: float | None = None,
-    beta: float = 1.0,
     confidence_level: float = 0.95,
 ) -> MetricInterval:
     """Return the interval about the mean of the folds of a cross-validation.
@@ -312,14 +154,14 @@ def crossval_interval(
     ``mean -+ t s / sqrt(k)`` with the t quantile of k - 1 degrees of freedom. It is what many
     papers print, and it is often far from its level: every fold is small, so every fold's area is
     biased upwards, and the mean of the folds is as biased as one of them. Prefer
-    :func:`precall.aucpr_interval` on a test set.
+    :func:`precall.interval` on a test set.
 
     Parameters
     ----------
     folds : iterable of Ranking
         At least two.
-    metric, estimator, recall, precision, threshold, beta, confidence_level
-        As in :func:`precall.metric_interval`.
+    metric, confidence_level
+        As in :func:`precall.interval`.
 
     Examples
     --------
@@ -331,19 +173,11 @@ def crossval_interval(
     >>> round(interval.estimate, 4), interval.high
     (0.8611, 1.0)
     """
-    what = Metric(
-        name=metric,
-        estimator=estimator,
-        recall=recall,
-        precision=precision,
-        threshold=threshold,
-        beta=beta,
-    )
-    functionals = [
-        (what.of(fold), fold) for fold in _validation.as_rankings(folds, "folds", minimum=2)
-    ]
-    values = np.array([functional.estimate(fold) for functional, fold in functionals])
-    evidence = Folds(values=values, bounds=functionals[0][0].bounds)
+    what = as_metric(metric)
+    members = _validation.as_rankings(folds, "folds", minimum=2)
+    bound = [what.on_both_classes(fold) for fold in members]
+    values = np.array([metric.estimate(fold) for metric, fold in zip(bound, members, strict=True)])
+    evidence = Folds(values=values, bounds=bound[0].bounds)
     return from_evidence(
         what, "crossval", float(values.mean()), evidence.error, evidence, confidence_level
     )

@@ -1,7 +1,7 @@
 """From a standard error or from replicates to two limits, on the scale from 0 to 1.
 
 The functions here take and return arrays, so that a simulation runs the very code that
-:func:`precall.aucpr_interval` runs.
+:func:`precall.interval` runs.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..metrics import Metric
 from ..ranking import Cells
-from .functionals import Functional
+from ..rows import Rows, locate
 from .resampling import Progress, replicate
-from .units import Rows, locate
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ FloatArray = npt.NDArray[np.float64]
 
 def swap_differences(
     rows: Rows,
-    functional: Functional,
+    metric: Metric,
     first: Array,
     second: Array,
     n_resamples: int,
@@ -32,7 +32,7 @@ def swap_differences(
     progress: Progress | None = None,
 ) -> FloatArray:
     """Return the difference of the metric, first minus second, after random exchanges."""
-    swaps = _Swaps(rows, functional, midranks(first), midranks(second))
+    swaps = _Swaps(rows, metric, midranks(first), midranks(second))
     differences: FloatArray = replicate(
         swaps, swaps.statistic, n_resamples, rng=rng, progress=progress
     )
@@ -55,10 +55,10 @@ def midranks(scores: Array) -> FloatArray:
 class _Swaps:
     """Draws which units are exchanged; rows that stand alike in both models are one unit."""
 
-    def __init__(self, rows: Rows, functional: Functional, first: Array, second: Array) -> None:
+    def __init__(self, rows: Rows, metric: Metric, first: Array, second: Array) -> None:
         from scipy.sparse import csr_array
 
-        self._functional = functional
+        self._metric = metric
         positive = rows.positive
         threshold = np.unique(np.concatenate([first[positive], second[positive]]))[::-1]
         self._size = threshold.size
@@ -96,6 +96,6 @@ class _Swaps:
 
     def _value(self, cells: FloatArray) -> Any:
         segments = cells[:, self._size :]
-        return self._functional.value(
+        return self._metric.value(
             Cells(cells[:, : self._size], segments[:, 1:-1:2], segments[:, :-1:2], segments[:, -1])
         )

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from .._estimators import ratio
+from .._numerics import ratio
 from .._parallel import run_blocks
+from ..metrics import Metric
 from ..ranking import Cells, Ranking
-from .functionals import Functional
 
 IntArray = npt.NDArray[np.int64]
 Progress = Callable[[int, int], object]
@@ -117,15 +117,15 @@ class RankingResampler:
         Draw rows whatever their class, so that prevalence varies; replicates in which a class is
         empty are drawn again. Else each class keeps its number of rows.
     merge_ties : bool
-        Count tied negatives as negatives above, for a functional that does not tell them apart.
+        Count tied negatives as negatives above, for a metric that does not tell them apart.
 
     Notes
     -----
     With weights, rows are drawn with their weights. A cell knows the number of its rows and the
     sum and the sum of squares of their weights: where these are equal within the cell the draw is
     exact, else the weight that a cell's draws bring is a gamma variable with the right mean and
-    variance. To resample unequal weights exactly, use :func:`precall.cluster_interval` with each
-    row as its own cluster.
+    variance. To resample unequal weights exactly, use :func:`precall.interval` of
+    :class:`~precall.Rows` in which each row is its own cluster.
     """
 
     def __init__(
@@ -210,11 +210,9 @@ def merge_runs(ranking: Ranking) -> Ranking:
     return Ranking(threshold=ranking.threshold[last], **ranking.cells.merged(last)._asdict())
 
 
-def resampler_for(functional: Functional, ranking: Ranking, prevalence: str) -> RankingResampler:
-    """Return the resampler of a ranking that serves a functional."""
+def resampler_for(metric: Metric, ranking: Ranking, *, together: bool) -> RankingResampler:
+    """Return the resampler of a ranking that serves a metric."""
     # Rows of unequal weight must stay apart to be drawn exactly.
-    if functional.merges_runs and not ranking.weighted:
+    if metric.merges_runs and not ranking.weighted:
         ranking = merge_runs(ranking)
-    return RankingResampler(
-        ranking, together=prevalence == "random", merge_ties=functional.ignores_ties
-    )
+    return RankingResampler(ranking, together=together, merge_ties=metric.ignores_ties)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from .. import _validation
 from .._interval import Interval
-from .evidence import Evidence
-from .functionals import Metric
+from ..metrics import Metric
+
+
+class Evidence(Protocol):
+    """Anything that has limits at every level, on the metric's own scale."""
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -18,7 +24,7 @@ class MetricInterval(Interval):
     Attributes
     ----------
     metric : str
-        What the interval is about.
+        What the interval is about, in the words of :func:`precall.metrics.parse`.
     standard_error : float
         Of the estimate: from the influence values, or the standard deviation of the replicates;
         NaN where the limits are found without one.
@@ -38,7 +44,7 @@ class MetricInterval(Interval):
         >>> import precall as pr
         >>> example = pr.load_example()
         >>> ranking = pr.rank(example.label, example.scores["gradient_boosting"])
-        >>> interval = pr.aucpr_interval(ranking, method="bootstrap_percentile", rng=0)
+        >>> interval = pr.interval(ranking, method="bootstrap_percentile", rng=0)
         >>> narrow = interval.at_level(0.5)
         >>> interval.low < narrow.low < narrow.high < interval.high
         True
@@ -80,7 +86,7 @@ def from_evidence(
     confidence_level = _validation.as_fraction(level, "confidence_level")
     low, high = _limits(evidence, estimate, confidence_level)
     return MetricInterval(
-        metric=metric.name,
+        metric=str(metric),
         method=method,
         estimate=estimate,
         standard_error=error,

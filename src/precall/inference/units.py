@@ -8,87 +8,19 @@ numbers of times that the units were drawn.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
-from ..exceptions import InputError
-from ..ranking import Cells, Ranking, rank
+from ..ranking import Cells
+from ..rows import Rows
 from .influence import mean_of
 from .resampling import Multinomial
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Rows:
-    """Checked rows: class, weight (None if all are 1), and cluster (None if each is its own)."""
-
-    positive: npt.NDArray[np.bool_]
-    weight: FloatArray | None
-    cluster: IntArray | None
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters."""
-        return 0 if self.cluster is None else int(self.cluster.max()) + 1
-
-
-def check_rows(
-    y_true: object,
-    sample_weight: object,
-    clusters: object,
-    pos_label: object,
-    scores: dict[str, Any],
-) -> tuple[Rows, dict[str, Array]]:
-    """Check labels, scores (by the names that messages use), weights and clusters.
-
-    Rows of weight zero are left out.
-    """
-    positive = _validation.as_positive_mask(y_true, pos_label)
-    checked = {name: _validation.as_scores(values, name) for name, values in scores.items()}
-    for name, values in checked.items():
-        _validation.reject_missing(values, name)
-    others: dict[str, Array] = {}
-    if sample_weight is not None:
-        others["sample_weight"] = _validation.as_weights(sample_weight)
-    if clusters is not None:
-        others["clusters"] = _validation.as_names(clusters, "clusters")
-        _validation.reject_missing(others["clusters"], "clusters")
-    _validation.require_same_length(y_true=positive, **checked, **others)
-    weight = others.get("sample_weight")
-    if weight is not None and not weight.all():
-        used = weight > 0
-        positive, weight = positive[used], weight[used]
-        checked = {name: values[used] for name, values in checked.items()}
-        others = {name: values[used] for name, values in others.items()}
-    cluster = None
-    if "clusters" in others:
-        cluster = np.unique(others["clusters"], return_inverse=True)[1].astype(np.int64)
-        if cluster.size and cluster.max() == 0:
-            raise InputError("clusters must name at least two clusters, got one.")
-    return Rows(positive=positive, weight=weight, cluster=cluster), checked
-
-
-def rank_rows(rows: Rows, scores: Array) -> Ranking:
-    """Rank checked rows."""
-    return rank(rows.positive, scores, sample_weight=rows.weight)
-
-
-def locate(threshold: Array, scores: Array) -> IntArray:
-    """Return the place of every score among descending thresholds.
-
-    ``2 k`` is above threshold k and under the one before, ``2 k + 1`` at it; ``2 K`` is below all.
-    """
-    ascending = threshold[::-1]
-    after = np.searchsorted(ascending, scores, side="right")
-    at = ascending[np.maximum(after - 1, 0)] == scores
-    return np.asarray(2 * (threshold.size - after) + (at & (after > 0)), dtype=np.int64)
 
 
 def row_values(place: IntArray, positive: npt.NDArray[np.bool_], values: Cells) -> FloatArray:
@@ -101,7 +33,7 @@ def row_values(place: IntArray, positive: npt.NDArray[np.bool_], values: Cells) 
 def contributions(rows: Rows, place: IntArray, values: Cells, slope: float) -> FloatArray:
     """First-order contribution of every row: weight times derivative, centred in its class.
 
-    `slope` is the derivative by the log odds of the prevalence; 0 when prevalence is fixed.
+    `slope` is the derivative by the log odds of the prevalence; 0 with sampling by classes.
     """
     weight = np.ones(place.size) if rows.weight is None else rows.weight
     value = row_values(place, rows.positive, values)

@@ -2,10 +2,10 @@
 
 from .matrix import Confusion, confusion, f_beta, iso_f_contours
 from .operating import OperatingPoint, operating_point
-from .thresholds import METRICS, BestThreshold, best_threshold
+from .thresholds import CRITERIA, BestThreshold, best_threshold
 
 __all__ = [
-    "METRICS",
+    "CRITERIA",
     "BestThreshold",
     "Confusion",
     "OperatingPoint",

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from .. import _validation
 from .._estimators import ratio
 from .._notebook import Rich
-from ..areas import warn_undefined
 from ..exceptions import InputError, ReliabilityWarning
+from ..metrics.base import warn_undefined
 from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]

@@ -14,6 +14,7 @@ from .. import _validation
 from .._notebook import Rich
 from .._rounding import at_least, first_highest
 from ..exceptions import InputError, UndefinedMetricError
+from ..metrics.confusion import AtThreshold
 from ..ranking import Ranking
 from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
 
@@ -59,7 +60,7 @@ class BestThreshold(Rich):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Metric:
+class Criterion:
     """A criterion: what it is, the parameter it needs, and how to choose a row by it."""
 
     summary: str
@@ -118,52 +119,52 @@ def _choose_recall(ranking: Ranking, min_precision: float) -> tuple[int, float]:
     return int(rows[-1]), float(tp[rows[-1]] / n)
 
 
-METRICS: dict[str, _Metric] = {
-    "f1": _Metric(
+CRITERIA: dict[str, Criterion] = {
+    "f1": Criterion(
         summary="harmonic mean of precision and recall",
         parameter=None,
         choose=lambda ranking, _: _highest(f_beta(ranking)),
     ),
-    "f_beta": _Metric(
+    "f_beta": Criterion(
         summary="the same with recall counting beta times as much",
         parameter="beta",
         choose=lambda ranking, beta: _highest(f_beta(ranking, beta)),
     ),
-    "modified_f1": _Metric(
+    "modified_f1": Criterion(
         summary="harmonic mean of recall and precision above chance",
         parameter=None,
         choose=lambda ranking, _: _highest(f_beta(ranking, modified=True)),
         needs_negatives=True,
     ),
-    "modified_f_beta": _Metric(
+    "modified_f_beta": Criterion(
         summary="the same with recall counting beta times as much",
         parameter="beta",
         choose=lambda ranking, beta: _highest(f_beta(ranking, beta, modified=True)),
         needs_negatives=True,
     ),
-    "matthews_correlation": _Metric(
+    "matthews_correlation": Criterion(
         summary="correlation between being positive and being selected",
         parameter=None,
         choose=_choose_correlation,
         needs_negatives=True,
     ),
-    "balanced_accuracy": _Metric(
+    "balanced_accuracy": Criterion(
         summary="mean of recall and specificity (Youden's index)",
         parameter=None,
         choose=_choose_balanced,
         needs_negatives=True,
     ),
-    "cost": _Metric(
+    "cost": Criterion(
         summary="lowest cost per row, in false positives, if a missed positive costs cost_ratio",
         parameter="cost_ratio",
         choose=_choose_cost,
     ),
-    "precision_at_recall": _Metric(
+    "precision": Criterion(
         summary="highest precision with recall of at least min_recall",
         parameter="min_recall",
         choose=_choose_precision,
     ),
-    "recall_at_precision": _Metric(
+    "recall": Criterion(
         summary="highest recall with precision of at least min_precision",
         parameter="min_precision",
         choose=_choose_recall,
@@ -173,7 +174,7 @@ METRICS: dict[str, _Metric] = {
 
 def best_threshold(
     ranking: Ranking,
-    metric: str = "f1",
+    metric: str | type[AtThreshold] = "f1",
     *,
     beta: float | None = None,
     cost_ratio: float | None = None,
@@ -190,21 +191,22 @@ def best_threshold(
     ranking : Ranking
         From :func:`precall.rank`.
     metric : str, default "f1"
+        A name, also with ``_at_threshold`` behind it, or the metric of that name:
+
         - ``f1``, ``f_beta`` (needs `beta`), ``modified_f1``, ``modified_f_beta`` (needs `beta`):
           see :func:`f_beta`;
         - ``matthews_correlation`` (or ``mcc``), ``balanced_accuracy``;
         - ``cost`` (needs `cost_ratio`): the lowest cost per row, counted in false positives,
           when a missed positive costs `cost_ratio` of them; selecting nothing is a candidate;
-        - ``precision_at_recall`` (needs `min_recall`), ``recall_at_precision`` (needs
-          `min_precision`): the best of one where the other is at least so much.
+        - ``precision`` (needs `min_recall`), ``recall`` (needs `min_precision`): the best of one
+          where the other is at least so much.
     beta, cost_ratio, min_recall, min_precision : float, optional
         The parameter of the metric that needs it.
 
     Returns
     -------
     BestThreshold
-        Of several equally good thresholds the highest (for ``precision_at_recall`` the one with
-        most recall).
+        Of several equally good thresholds the highest (for ``precision`` the one with most recall).
 
     Raises
     ------
@@ -222,13 +224,17 @@ def best_threshold(
     >>> ranking = pr.rank([1, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1])
     >>> pr.best_threshold(ranking)
     BestThreshold(f1=0.857143 at threshold=3, precision=0.75, recall=1)
-    >>> pr.best_threshold(ranking, "recall_at_precision", min_precision=0.9).threshold
+    >>> pr.best_threshold(ranking, "recall", min_precision=0.9).threshold
     5
     """
     _validation.require_ranking(ranking)
-    name = _validation.as_choice(metric, "metric", (*METRICS, "mcc"))
+    if isinstance(metric, type) and issubclass(metric, AtThreshold):
+        metric = metric.name
+    if isinstance(metric, str):
+        metric = metric.removesuffix("_at_threshold")
+    name = _validation.as_choice(metric, "metric", (*CRITERIA, "mcc"))
     name = "matthews_correlation" if name == "mcc" else name
-    criterion = METRICS[name]
+    criterion = CRITERIA[name]
     given = {
         "beta": beta,
         "cost_ratio": cost_ratio,

@@ -15,13 +15,15 @@ import numpy.typing as npt
 from .._notebook import Rich
 from .._validation import as_choice, as_count, as_generator, as_vector
 from ..exceptions import InputError
+from ..metrics import METRICS, Metric, as_metric, aucpr
+from ..metrics import auroc as auroc_metric
 from ._ledger import as_delta, as_epsilon, exact, rounded_up
 from ._rows import read_rows
 from .budget import Budget
 from .private_areas import auroc, average_precision
 from .values import PrivateValue, mark
 
-_METRICS = {"average_precision": average_precision, "auroc": auroc}
+_RELEASES = {"average_precision": average_precision, "auroc": auroc}
 _TRAINED_ON = ("other_rows", "other_folds")
 
 
@@ -108,7 +110,7 @@ def cross_validation(
     trained_on: str,
     epsilon: float,
     budget: Budget,
-    metric: str = "average_precision",
+    metric: Metric | type[Metric] | str = "average_precision",
     pos_label: object = 1,
     delta: float = 0.0,
     training_epsilon: float | None = None,
@@ -136,8 +138,8 @@ def cross_validation(
         Cost of each fold's release.
     budget : Budget
         What pays for it: a whole budget, not a part of one.
-    metric : {"average_precision", "auroc"}, default "average_precision"
-        What to release.
+    metric : Metric or str, default "average_precision"
+        What to release: ``average_precision`` (or ``aucpr``), ``auroc``.
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.
     delta : float, default 0.0
@@ -169,7 +171,7 @@ def cross_validation(
     (1.0, 5)
     """
     trained_on = as_choice(trained_on, "trained_on", _TRAINED_ON)
-    release = _METRICS[as_choice(metric, "metric", _METRICS)]
+    release = _RELEASES[_release_name(metric)]
     if not isinstance(budget, Budget):
         raise InputError("budget must be a whole Budget: the folds are parts of it here.")
     epsilon, delta = as_epsilon(epsilon), as_delta(delta)
@@ -213,6 +215,13 @@ def cross_validation(
         if len(known) == len(folds)
         else None,
     )
+
+
+def _release_name(metric: object) -> str:
+    """Return which release serves a metric, given by its name or as an object."""
+    if not isinstance(metric, str) or metric in METRICS:
+        metric = {aucpr(): "average_precision", auroc_metric(): "auroc"}.get(as_metric(metric))
+    return as_choice(metric, "metric", _RELEASES)
 
 
 def _positions(fold: object, n_rows: int) -> list[npt.NDArray[np.int64]]:

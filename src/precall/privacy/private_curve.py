@@ -18,6 +18,7 @@ from .._validation import as_choice, as_count, as_fraction, as_generator
 from ..areas import aucpr
 from ..exceptions import InputError
 from ..inference.bands.band import Band
+from ..metrics import ESTIMATORS
 from ..ranking import Ranking
 from . import reconstruction
 from .mechanisms import SeededNoise
@@ -249,9 +250,9 @@ class PrivateCurve(Rich):
                     f"a ROC curve has one area: leave estimator out, got {estimator!r}."
                 )
             return "auroc"
-        if estimator == "binormal":
+        if estimator in ESTIMATORS and ESTIMATORS[estimator].kernel is None:
             raise InputError(
-                "estimator='binormal' needs raw scores, which a private curve does not hold."
+                f"estimator={estimator!r} needs raw scores, which a private curve does not hold."
             )
         return estimator or "average_precision"
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from precall._validation import as_choice, as_count, require_ranking
+from precall._validation import as_choice, as_count
 from precall.exceptions import InputError
-from precall.ranking import Ranking
+from precall.ranking import as_ranked
 
+from ..sampling import varying_prevalence
 from .asymptotic import asymptotic_limits
 from .band import Band
 from .exact import exact_limits
@@ -32,39 +33,57 @@ _METHODS: dict[str, tuple[Callable[..., Limits], int | None]] = {
 BANDS: tuple[str, ...] = tuple(_METHODS)
 
 
-def pr_band(
-    ranking: Ranking,
+# What runs along each curve, and the range of it by default.
+_CURVES: dict[str, tuple[str, tuple[float, float]]] = {
+    "pr": ("recall", (0.1, 0.9)),
+    "roc": ("false_positive_rate", (0.05, 0.95)),
+    "hit": ("selected", (0.05, 0.95)),
+}
+
+
+def band(
+    data: Any,
+    curve: str = "pr",
     *,
+    model: str | None = None,
     method: str = "fiducial",
     confidence_level: float = 0.95,
-    recall: tuple[float, float] = (0.1, 0.9),
+    recall: tuple[float, float] | None = None,
+    false_positive_rate: tuple[float, float] | None = None,
+    selected: tuple[float, float] | None = None,
+    sampling: str | None = None,
+    prevalence: float | None = None,
     n_resamples: int | None = None,
-    prevalence: str = "random",
     rng: np.random.Generator | int | None = None,
     n_points: int = 81,
     **options: Any,
 ) -> Band:
-    """Confidence band for the precision-recall curve of the population.
+    """Confidence band for a curve of the population.
 
     Parameters
     ----------
-    ranking : Ranking
+    data : Ranking or Rows
         Must have positives and negatives. Weighted rows count with their Kish effective sizes.
+    curve : {"pr", "roc", "hit"}
+        Precision over recall, recall over false-positive rate, or the share of rows that are
+        selected and positive over the share selected.
+    model : str, optional
+        Which model, where the rows have several.
     method : str
         ``"fiducial"`` (default): envelope of curves drawn from the exact pivotal distributions of
         both classes' order statistics, from ranks alone. ``"exact"``: finite-sample guarantee for
         any continuous scores. ``"clemencon_vayatis"``: the smoothed bootstrap ball of Clémençon &
         Vayatis (2009, Algorithm 1). ``"bootstrap"``: the same replicates, studentised.
-        ``"asymptotic"``: their Theorem 1, simulated. ``"pointwise"``: limits for each recall by
-        itself, not for the curve.
+        ``"asymptotic"``: their Theorem 1, simulated; not for hit curves. ``"pointwise"``: limits
+        for each point by itself, not for the curve.
     confidence_level : float
-    recall : (float, float)
-        Range over which the band holds, at `n_points` evenly spaced recalls at once.
+    recall, false_positive_rate, selected : (float, float), optional
+        Range over which the band holds, at `n_points` evenly spaced points at once: of what runs
+        along the curve that was asked for.
+    sampling, prevalence
+        As in :func:`precall.interval`. A ROC curve does not depend on the prevalence.
     n_resamples : int, optional
         Drawn curves; 2000 unless the method draws none.
-    prevalence : {"random", "fixed"}
-        ``"random"``: rows were sampled, and the curve is that of the population's prevalence.
-        ``"fixed"``: the share of positives is known or part of the design.
     rng : None, int or Generator
     n_points : int
     **options
@@ -92,116 +111,35 @@ def pr_band(
     >>> import precall as pr
     >>> from precall.simulate import Binormal
     >>> ranking = pr.rank(*Binormal(2.0).sample(100, 900, rng=0))
-    >>> pr.pr_band(ranking, rng=0)
+    >>> pr.band(ranking, rng=0)
     Band(pr, fiducial, 95 %, 81 points from 0.1 to 0.9, mean width 0.4)
-    >>> pr.pr_band(ranking, method="exact", prevalence="fixed")
+    >>> pr.band(ranking, method="exact", sampling="classes")
     Band(pr, exact, 95 %, 81 points from 0.1 to 0.9, mean width 0.5)
-    """
-    return _band(
-        ranking,
-        "pr",
-        method,
-        confidence_level,
-        ("recall", recall),
-        n_resamples,
-        prevalence,
-        rng,
-        n_points,
-        options,
-    )
-
-
-def roc_band(
-    ranking: Ranking,
-    *,
-    method: str = "fiducial",
-    confidence_level: float = 0.95,
-    false_positive_rate: tuple[float, float] = (0.05, 0.95),
-    n_resamples: int | None = None,
-    rng: np.random.Generator | int | None = None,
-    n_points: int = 81,
-    **options: Any,
-) -> Band:
-    """Confidence band for the ROC curve: recall over a range of false-positive rates.
-
-    The parameters are those of :func:`pr_band`. A ROC curve does not depend on the prevalence.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> from precall.simulate import Binormal
-    >>> ranking = pr.rank(*Binormal(2.0).sample(100, 900, rng=0))
-    >>> pr.roc_band(ranking, rng=0)
+    >>> pr.band(ranking, "roc", rng=0)
     Band(roc, fiducial, 95 %, 81 points from 0.05 to 0.95, mean width 0.1)
     """
-    return _band(
-        ranking,
-        "roc",
-        method,
-        confidence_level,
-        ("false_positive_rate", false_positive_rate),
-        n_resamples,
-        "random",
-        rng,
-        n_points,
-        options,
-    )
-
-
-def hit_band(
-    ranking: Ranking,
-    *,
-    method: str = "fiducial",
-    confidence_level: float = 0.95,
-    selected: tuple[float, float] = (0.05, 0.95),
-    n_resamples: int | None = None,
-    prevalence: str = "random",
-    rng: np.random.Generator | int | None = None,
-    n_points: int = 81,
-    **options: Any,
-) -> Band:
-    """Confidence band for the hit curve: share selected and positive, over shares selected.
-
-    The parameters are those of :func:`pr_band`; ``"asymptotic"`` is not available.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> from precall.simulate import Binormal
-    >>> ranking = pr.rank(*Binormal(2.0).sample(100, 900, rng=0))
-    >>> pr.hit_band(ranking, rng=0, prevalence="fixed")
-    Band(hit, fiducial, 95 %, 81 points from 0.05 to 0.95, mean width 0.01)
-    """
-    return _band(
-        ranking,
-        "hit",
-        method,
-        confidence_level,
-        ("selected", selected),
-        n_resamples,
-        prevalence,
-        rng,
-        n_points,
-        options,
-    )
-
-
-def _band(
-    ranking: Ranking,
-    kind: str,
-    method: str,
-    confidence_level: float,
-    span: tuple[str, tuple[float, float]],
-    n_resamples: int | None,
-    prevalence: str,
-    rng: np.random.Generator | int | None,
-    n_points: int,
-    options: dict[str, Any],
-) -> Band:
-    require_ranking(ranking)
+    kind = as_choice(curve, "curve", _CURVES)
+    span_name, span = _CURVES[kind]
+    given = {"recall": recall, "false_positive_rate": false_positive_rate, "selected": selected}
+    for name, value in given.items():
+        if value is not None and name != span_name:
+            raise InputError(
+                f"{name} does not run along a {kind} curve: give {span_name}=, or leave it out."
+            )
+    asked = given[span_name]
+    span = span if asked is None else asked
     method = as_choice(method, "method", _METHODS)
     make_limits, draws = _METHODS[method]
     _require_known_options(method, make_limits, options)
+    varying = varying_prevalence(sampling, prevalence)
+    ranking, rows, _ = as_ranked(data, model)
+    if rows is not None and rows.cluster is not None:
+        raise InputError(
+            "bands take rows as independent, and these belong together in clusters: give Rows "
+            "without clusters, and read the band as a lower bound of the uncertainty."
+        )
+    if prevalence is not None:
+        ranking = ranking.at_prevalence(prevalence)
     if n_resamples is not None:
         if draws is None:
             raise InputError(f"n_resamples must be left out: method={method!r} draws nothing.")
@@ -210,11 +148,11 @@ def _band(
         ranking,
         kind=kind,
         confidence_level=confidence_level,
-        span=span[1],
-        span_name=span[0],
+        span=span,
+        span_name=span_name,
         n_points=n_points,
         n_resamples=draws or 0,
-        prevalence=prevalence,
+        varying=varying,
         rng=rng,
     )
     limits = make_limits(request, **options)
@@ -232,9 +170,10 @@ def _band(
         simultaneous=method != "pointwise",
         diagnostics=limits.diagnostics,
         settings={
-            span[0]: (float(request.grid[0]), float(request.grid[-1])),
+            span_name: (float(request.grid[0]), float(request.grid[-1])),
             "n_points": request.grid.size,
             "n_resamples": draws,
+            "sampling": "rows" if varying else "classes",
             "prevalence": prevalence,
             "seed": int(rng) if isinstance(rng, int | np.integer) else None,
             **plain,

@@ -59,7 +59,7 @@ def asymptotic_limits(
         factor = precision(request.grid, rate, share) ** 2 / request.grid
         own_part *= factor * (1.0 - share) / share
         other_part *= factor * (1.0 - share) / share
-        if not request.fixed:
+        if request.varying:
             error = share * (1.0 - share) * np.sqrt(1.0 / sizes[0] + 1.0 / sizes[1])
             prevalence_part = factor * rate / share**2 * error
 

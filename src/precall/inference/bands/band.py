@@ -54,7 +54,7 @@ class Band(Rich):
     >>> import precall as pr
     >>> from precall.simulate import Binormal
     >>> ranking = pr.rank(*Binormal(2.0).sample(100, 900, rng=0))
-    >>> band = pr.pr_band(ranking, rng=0)
+    >>> band = pr.band(ranking, rng=0)
     >>> band
     Band(pr, fiducial, 95 %, 81 points from 0.1 to 0.9, mean width 0.4)
     >>> band.contains(Binormal(2.0).precision(band.recall, prevalence=0.1))

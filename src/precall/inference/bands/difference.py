@@ -8,20 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from precall._validation import (
-    as_choice,
-    as_count,
-    as_fraction,
-    as_generator,
-    as_positive_mask,
-    as_range,
-    as_scores,
-    reject_missing,
-    require_same_length,
-)
+from precall._validation import as_count, as_fraction, as_generator, as_range
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.ranking import Ranking, rank
+from precall.ranking import Ranking
+from precall.rows import Rows
 
+from ..sampling import varying_prevalence
 from .band import Band
 from .envelope import rank_envelope
 from .interpolation import interpolate_rows
@@ -41,24 +33,23 @@ _BLOCK = 1 << 21
 
 
 def difference_band(
-    y_true: object,
-    s_a: object,
-    s_b: object,
+    rows: Rows,
     *,
+    candidate: str,
+    baseline: str,
     confidence_level: float = 0.95,
     recall: tuple[float, float] = (0.1, 0.9),
+    sampling: str | None = None,
     n_resamples: int = 2000,
-    prevalence: str = "random",
-    pos_label: object = 1,
     rng: np.random.Generator | int | None = None,
     n_points: int = 81,
 ) -> Band:
-    """Simultaneous band for precision of model a minus precision of model b, at equal recall.
+    """Simultaneous band for the precision of one model minus another's, at equal recall.
 
     Both models scored the same rows, so their curves rise and fall together. Every draw gives the
     rows random weights, once, as the pivotal distributions of order statistics have them
     (exponential spacings), and reads off both curves; the band is the weighted rank envelope of the
-    differences, as in ``pr_band(method="fiducial")``.
+    differences, as in ``band(method="fiducial")``.
 
     Clémençon & Vayatis (2009, § 2.2) call a scorer more accurate than another if its curve is
     nowhere lower. The band decides that partial order on the range of recall asked for, with one
@@ -66,23 +57,21 @@ def difference_band(
 
     Parameters
     ----------
-    y_true : array-like
-        Labels of the rows.
-    s_a, s_b : array-like
-        The two models' scores of the same rows.
-    confidence_level, recall, n_resamples, prevalence, rng, n_points
-        As in :func:`precall.pr_band`.
-    pos_label : label
-        The label of the positive class.
+    rows : Rows
+        With both models, unweighted and without clusters.
+    candidate, baseline : str
+        The two models.
+    confidence_level, recall, sampling, n_resamples, rng, n_points
+        As in :func:`precall.band`.
 
     Returns
     -------
     Band
-        Of kind ``"difference"``. Its diagnostics hold the `verdict`, one of ``"a dominates b"``,
-        ``"b dominates a"``, ``"the curves cross"`` and ``"undecided"``, and the ranges of recall
-        `a_better`, `b_better` and `undecided`. A model dominates if it is better somewhere and the
-        other nowhere can be: ``low >= 0`` on the whole range. Curves cross if each is better
-        somewhere.
+        Of kind ``"difference"``. Its diagnostics hold the `verdict`, one of ``"candidate
+        dominates"``, ``"baseline dominates"``, ``"the curves cross"`` and ``"undecided"``, and the
+        ranges of recall `candidate_better`, `baseline_better` and `undecided`. A model dominates if
+        it is better somewhere and the other nowhere can be: ``low >= 0`` on the whole range. Curves
+        cross if each is better somewhere.
 
     Examples
     --------
@@ -91,29 +80,35 @@ def difference_band(
     >>> y = np.repeat([1, 0], [300, 700])
     >>> good = rng.normal(size=1000) + 2.0 * y
     >>> poor = good + rng.normal(size=1000)
-    >>> band = pr.difference_band(y, good, poor, recall=(0.3, 0.8), rng=0)
+    >>> rows = pr.Rows(y, {"good": good, "poor": poor})
+    >>> band = pr.difference_band(rows, candidate="good", baseline="poor", recall=(0.3, 0.8), rng=0)
     >>> band.diagnostics["verdict"]
-    'a dominates b'
+    'candidate dominates'
     """
-    positive = as_positive_mask(y_true, pos_label)
-    models = [as_scores(s_a, "s_a"), as_scores(s_b, "s_b")]
-    require_same_length(y_true=positive, s_a=models[0], s_b=models[1])
-    for name, scores in zip(("s_a", "s_b"), models, strict=True):
-        reject_missing(scores, name)
+    if not isinstance(rows, Rows):
+        raise InputError(f"rows must be precall.Rows with two models, got {type(rows).__name__}.")
+    for name, given in (("candidate", candidate), ("baseline", baseline)):
+        if not isinstance(given, str) or given not in rows.scores:  # type: ignore[redundant-expr]
+            listed = ", ".join(map(repr, rows.names))
+            raise InputError(f"{name} must be one of the models {listed}, got {given!r}.")
+    if rows.weight is not None or rows.cluster is not None:
+        what = "weights" if rows.weight is not None else "clusters"
+        raise InputError(f"difference_band knows no {what}: give Rows without them.")
+    positive, models = rows.positive, [rows.scores[candidate], rows.scores[baseline]]
     n, m = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     if not (n and m):
-        raise UndefinedMetricError("y_true must have positives and negatives for a band.")
+        raise UndefinedMetricError("rows must have positives and negatives for a band.")
     span = as_range(recall, "recall")
     if span[0] == 0.0:
         raise InputError(f"recall must start above 0, got {recall!r}: nothing is selected there.")
     grid = np.linspace(*span, as_count(n_points, "n_points", minimum=2))
     level = as_fraction(confidence_level, "confidence_level")
-    prevalence = as_choice(prevalence, "prevalence", ("random", "fixed"))
+    varying = varying_prevalence(sampling, None)
     generator = as_generator(rng)
     draws = as_count(n_resamples, "n_resamples", minimum=100)
 
-    rankings = [rank(positive, scores) for scores in models]
-    curves = _draw_differences(rankings, models, positive, grid, draws, prevalence, generator)
+    rankings = [rows[candidate], rows[baseline]]
+    curves = _draw_differences(rankings, models, positive, grid, draws, varying, generator)
     low, high = rank_envelope(*curves, 1.0 - level)
     share = n / (n + m)
     observed = [
@@ -132,7 +127,7 @@ def difference_band(
             "recall": span,
             "n_points": grid.size,
             "n_resamples": draws,
-            "prevalence": prevalence,
+            "sampling": "rows" if varying else "classes",
             "seed": int(rng) if isinstance(rng, int | np.integer) else None,
         },
     )
@@ -140,20 +135,20 @@ def difference_band(
 
 def verdict(grid: FloatArray, low: FloatArray, high: FloatArray) -> dict[str, Any]:
     """Say which curve is surely higher where, and what follows for the whole range."""
-    a_better, b_better = low > 0.0, high < 0.0
-    if a_better.any() and b_better.any():
+    candidate_better, baseline_better = low > 0.0, high < 0.0
+    if candidate_better.any() and baseline_better.any():
         said = "the curves cross"
-    elif a_better.any() and np.all(low >= 0.0):
-        said = "a dominates b"
-    elif b_better.any() and np.all(high <= 0.0):
-        said = "b dominates a"
+    elif candidate_better.any() and np.all(low >= 0.0):
+        said = "candidate dominates"
+    elif baseline_better.any() and np.all(high <= 0.0):
+        said = "baseline dominates"
     else:
         said = "undecided"
     return {
         "verdict": said,
-        "a_better": _ranges(grid, a_better),
-        "b_better": _ranges(grid, b_better),
-        "undecided": _ranges(grid, ~(a_better | b_better)),
+        "candidate_better": _ranges(grid, candidate_better),
+        "baseline_better": _ranges(grid, baseline_better),
+        "undecided": _ranges(grid, ~(candidate_better | baseline_better)),
     }
 
 
@@ -230,7 +225,7 @@ def _draw_differences(
     positive: npt.NDArray[np.bool_],
     grid: FloatArray,
     draws: int,
-    prevalence: str,
+    varying: bool,
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Draw differences of precision, with copies for the lower and the upper limit."""
@@ -246,7 +241,7 @@ def _draw_differences(
             rng.standard_gamma(units.counts, (size, units.counts.size)) for units in (ours, theirs)
         ]
         share = np.full((size, 1), n / (n + m))
-        if prevalence == "random":
+        if varying:
             share = rng.beta(n + 0.5, m + 0.5, size=(size, 1))
         below = rng.standard_exponential((size, 1))
         # Half a negative more at the top and at the bottom, as in the distribution of one curve.

@@ -41,7 +41,7 @@ def exact_limits(request: BandRequest) -> Limits:
             f"method='exact' needs memory in proportion to the rows of a class and is made for at "
             f"most {_MOST_ROWS} of them, got {rows}: use method='fiducial'."
         )
-    known = request.fixed or request.kind == "roc"
+    known = not request.varying or request.kind == "roc"
     share = 0.0 if known else _PREVALENCE_SHARE
     # Three independent events: each class's limits hold given the class sizes, whatever these are.
     class_level = request.confidence_level ** (0.5 * (1.0 - share))

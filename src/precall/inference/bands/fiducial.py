@@ -112,11 +112,11 @@ def _gamma_process(
 
 
 def draw_prevalence(
-    ranking: Ranking, n_draws: int, rng: np.random.Generator, prevalence: str
+    ranking: Ranking, n_draws: int, rng: np.random.Generator, *, varying: bool
 ) -> FloatArray:
     """Draw the population's prevalence, or repeat the sample's if it is fixed (draws, 1)."""
     share = ranking.prevalence
-    if prevalence == "fixed":
+    if not varying:
         return np.full((n_draws, 1), share)
     total = prevalence_rows(ranking)
     return rng.beta(share * total + 0.5, (1.0 - share) * total + 0.5, size=(n_draws, 1))

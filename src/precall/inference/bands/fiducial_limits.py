@@ -51,7 +51,7 @@ def draw_curves(request: BandRequest, ties: str | None = None) -> Rates:
     path, rng = request.path, request.rng
     if request.kind == "roc":
         return draw_rates(path, request.grid, request.n_resamples, rng, ties)
-    share = draw_prevalence(request.ranking, request.n_resamples, rng, request.prevalence)
+    share = draw_prevalence(request.ranking, request.n_resamples, rng, varying=request.varying)
     rates = draw_rates(path, inner_grid(request), request.n_resamples, rng, ties)
     # Fewer negatives above mean a higher curve.
     return Rates(*(as_curves(request, rate, share) for rate in (rates.rate, rates.high, rates.low)))

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from precall._validation import (
-    as_choice,
     as_count,
     as_fraction,
     as_generator,
@@ -49,8 +48,8 @@ class BandRequest:
     grid : array
         Points at which limits are wanted: recall, false-positive rate or share selected.
     confidence_level : float
-    prevalence : {"random", "fixed"}
-        Whether the sample's share of positives is an estimate or part of the design.
+    varying : bool
+        Whether the sample's share of positives is an estimate, not part of the design.
     n_resamples : int
     rng : Generator
     """
@@ -59,7 +58,7 @@ class BandRequest:
     kind: str
     grid: FloatArray
     confidence_level: float
-    prevalence: str
+    varying: bool
     n_resamples: int
     rng: np.random.Generator = field(repr=False)
 
@@ -67,11 +66,6 @@ class BandRequest:
     def alpha(self) -> float:
         """Probability of error."""
         return 1.0 - self.confidence_level
-
-    @property
-    def fixed(self) -> bool:
-        """Whether the prevalence is known."""
-        return self.prevalence == "fixed"
 
     @cached_property
     def path(self) -> Path:
@@ -88,7 +82,7 @@ def make_request(
     span_name: str,
     n_points: int,
     n_resamples: int,
-    prevalence: str,
+    varying: bool,
     rng: np.random.Generator | int | None,
 ) -> BandRequest:
     """Check what the public functions were given."""
@@ -105,7 +99,7 @@ def make_request(
         kind=kind,
         grid=np.linspace(low, high, as_count(n_points, "n_points", minimum=2)),
         confidence_level=as_fraction(confidence_level, "confidence_level"),
-        prevalence=as_choice(prevalence, "prevalence", ("random", "fixed")),
+        varying=varying,
         n_resamples=n_resamples,
         rng=as_generator(rng),
     )

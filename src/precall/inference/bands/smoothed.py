@@ -99,7 +99,7 @@ def clipped(
     """
     least: Any = 0.0
     most: Any = request.grid if request.kind == "hit" else 1.0
-    if request.kind == "pr" and request.fixed:
+    if request.kind == "pr" and not request.varying:
         least = precision(request.grid, 1.0, request.ranking.prevalence)
     return np.clip(low, least, most), np.clip(high, least, most)
 
@@ -127,10 +127,10 @@ def make_replicates(
     }
     count = request.n_resamples
     weights = np.full(count, 1.0 / count)
-    if request.fixed:
+    if not request.varying:
         if proposal_prevalence is not None:
             raise InputError(
-                "proposal_prevalence must be left out with prevalence='fixed': the number of "
+                "proposal_prevalence must be left out with sampling='classes': the number of "
                 "positives is not drawn there."
             )
         positives = np.full(count, n)
@@ -189,7 +189,7 @@ def _class_sizes(
             f"{share:.4g}: the importance weights leave an effective sample size of "
             f"{effective:.3g} of {count} replicates, so the sample's prevalence is used instead.",
             ReliabilityWarning,
-            stacklevel=6,
+            stacklevel=5,
         )
     diagnostics["proposal_prevalence"] = share
     positives, undefined = _both_classes(n + m, share, count, rng)

@@ -1,0 +1,72 @@
+"""Precision at a recall, from the limits of its parts."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...metrics.points import reach
+from .. import limits
+from .rule import ClosedForm, Counts, Formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mover(Formula):
+    """Limits recovered from those of the recall and of the number of negatives above.
+
+    Where the threshold of that recall lies: the recall may be off by z standard deviations to both
+    sides. How many negatives rank above it: a Poisson number. The distances of the limits add in
+    squares (Zou & Donner 2008), so the steps of the curve need no slope.
+    """
+
+    # The parts know clusters by their effective sizes.
+    takes_variance: ClassVar[bool] = False
+
+    def variance(self, counts: Counts) -> Any:
+        """Return only what the prevalence adds: the parts come later."""
+        slope = (
+            counts.metric.prevalence_slope(counts.cells)
+            if counts.varying
+            else 0.0 * counts.estimate
+        )
+        return slope**2 * (1.0 / counts.sizes[0] + 1.0 / counts.sizes[1])
+
+    def error(self, form: ClosedForm) -> float:
+        """Return half of what an interval of plus and minus one has."""
+        low, high = self.limits(form, math.erf(math.sqrt(0.5)))
+        return float(high - low) / 2.0
+
+    def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return the limits."""
+        recall = form.metric.recall  # type: ignore[attr-defined]
+        n = form.sizes[0]
+        z = limits.normal_quantile(level)
+        total = np.sum(form.cells.positives, axis=-1)
+        tp = recall * total
+        off = z * np.sqrt(recall * (1.0 - recall) / n)
+        near, far = (
+            reach(form.cells, np.clip(recall + sign * off, 0.5 / n, 1.0) * total).fp
+            for sign in (-1.0, 1.0)
+        )
+        weight = form.negative_weight
+        few, many = limits.poisson_limits(reach(form.cells, tp).fp / weight, level)
+        estimate = np.asarray(form.estimate)
+        own = z * np.sqrt(form.variance)
+        low, high = (
+            np.sqrt((estimate - tp / (tp + by)) ** 2 + (estimate - tp / (tp + count)) ** 2 + own**2)
+            for by, count in ((far, many * weight), (near, few * weight))
+        )
+        return np.clip(estimate - low, 0.0, 1.0), np.clip(estimate + high, 0.0, 1.0)
+
+
+MOVER = Mover(
+    key="mover",
+    name="mover",
+    clustered=True,
+    summary="limits recovered from those of the recall and of the negatives above",
+    source="Zou & Donner 2008",
+    caution="short with 20 positives at high recall and low prevalence",
+)

@@ -1,0 +1,241 @@
+"""What an interval rule is: from an estimate and what is known of its variance to two limits.
+
+A rule is an object with a name. Metrics list the keys of the rules that fit them; nothing falls
+back to another rule.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...metrics import Metric
+from ...ranking import Cells, Ranked, Ranking
+from .. import limits
+from ..clusters import cluster_variance
+from ..resampling import Progress
+from ..units import effective_sizes
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rule:
+    """What a rule does, where it comes from and where it fails.
+
+    Attributes
+    ----------
+    key : str
+        Its place in :data:`RULES`, the name that metrics use.
+    name : str
+        What callers give as ``method=``; two rules may share it if no metric has both.
+    summary, source, caution : str
+    clustered : bool
+        Whether it holds for rows that belong together.
+    serves : tuple of str
+        Names of metrics that it serves although they do not name it.
+    """
+
+    key: str
+    name: str
+    summary: str
+    source: str
+    caution: str
+    clustered: bool = False
+    serves: tuple[str, ...] = ()
+
+    def evidence(self, case: Case) -> Any:
+        """Return what limits at every level come from: with `limits(level)` and `error`."""
+        raise NotImplementedError(f"{type(self).__name__} needs evidence(case).")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """What a rule is asked: a metric on a sample.
+
+    Attributes
+    ----------
+    sample : Ranked
+        The ranking and, where rows belong together, the rows.
+    metric : Metric
+        Put on the ranking.
+    varying : bool
+        Whether another sample would have other numbers of each class.
+    n_resamples, rng, progress
+        For rules that draw.
+    """
+
+    sample: Ranked
+    metric: Metric
+    varying: bool
+    n_resamples: int
+    rng: Any
+    progress: Progress | None
+
+    @property
+    def ranking(self) -> Ranking:
+        """The ranking."""
+        return self.sample.ranking
+
+    @property
+    def clustered(self) -> bool:
+        """Whether rows belong together."""
+        return self.sample.place is not None
+
+    @property
+    def sizes(self) -> tuple[float, float]:
+        """Effective numbers of positives and negatives."""
+        return effective_sizes(self.sample.rows) if self.clustered else self.ranking.effective_sizes
+
+    @property
+    def estimate(self) -> float:
+        """The estimate on the unit scale."""
+        return float(self.metric.to_unit(self.metric.estimate(self.ranking)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Formula(Rule):
+    """A rule that needs an estimate and its variance; no replicates.
+
+    A subclass defines :meth:`limits`, and :meth:`variance` where it is not the influence variance.
+    """
+
+    def variance(self, counts: Counts) -> Any:
+        """Return the variance of the estimate on the unit scale."""
+        raise NotImplementedError(f"{type(self).__name__} needs variance(counts).")
+
+    def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit on the unit scale."""
+        raise NotImplementedError(f"{type(self).__name__} needs limits(form, level).")
+
+    def error(self, form: ClosedForm) -> float:
+        """Return the standard error of a single estimate on the unit scale."""
+        return math.sqrt(float(form.variance))
+
+    def evidence(self, case: Case) -> ClosedForm:
+        """Return the estimate with its variance; that of clusters where there are some."""
+        variance = None
+        if case.clustered and self.takes_variance:
+            variance = cluster_variance(case.metric, case.sample, case.sizes, varying=case.varying)
+        return closed_form(
+            case.metric,
+            self,
+            case.ranking.cells,
+            case.ranking.squares,
+            sizes=case.sizes,
+            varying=case.varying,
+            estimate=case.estimate,
+            variance=variance,
+        )
+
+    #: Whether clusters change its variance; if not, they change its sizes only.
+    takes_variance: ClassVar[bool] = True
+    #: Whether it asks for the metric's less biased estimate.
+    takes_unbiased: ClassVar[bool] = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """What a formula sees: a metric on its data, cells, and effective numbers of each class.
+
+    `varying` says whether another sample would have other numbers of each class. Everything may
+    have leading axes.
+    """
+
+    metric: Metric
+    cells: Cells = field(repr=False)
+    squares: Cells | None = field(repr=False)
+    sizes: tuple[Any, Any]
+    varying: bool
+    estimate: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClosedForm:
+    """An estimate with its variance; arrays along the leading axes of the cells."""
+
+    metric: Metric
+    rule: Formula
+    cells: Cells = field(repr=False)
+    estimate: Any
+    variance: Any
+    sizes: tuple[Any, Any]
+    unbiased: Any = None
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit."""
+        low, high = self.rule.limits(self, confidence_level)
+        return self.metric.from_unit(low), self.metric.from_unit(high)
+
+    @property
+    def error(self) -> float:
+        """Standard error of a single estimate, on the unit scale."""
+        return self.rule.error(self)
+
+    @property
+    def trials(self) -> Any:
+        """How many independent trials an estimate of exactly 0 or 1 has passed."""
+        return self.metric.trials(*self.sizes)
+
+    @property
+    def negative_weight(self) -> Any:
+        """The average weight of an effective negative."""
+        return total_negatives(self.cells) / self.sizes[1]
+
+    def guard(self, level: float) -> Any:
+        """The metric with -ln(alpha) more negatives above everything (the rule of three)."""
+        above = np.array(self.cells.above, dtype=np.float64)
+        above[..., 0] += -math.log(1.0 - level) * self.negative_weight
+        return self.metric.unit_value(self.cells._replace(above=above))
+
+
+def total_negatives(cells: Cells) -> Any:
+    """Weight of all negatives."""
+    return np.sum(cells.tied, axis=-1) + np.sum(cells.above, axis=-1) + cells.below
+
+
+def closed_form(
+    metric: Metric,
+    rule: Formula,
+    cells: Cells,
+    squares: Cells | None = None,
+    *,
+    sizes: tuple[Any, Any],
+    varying: bool,
+    estimate: Any = None,
+    variance: Any = None,
+) -> ClosedForm:
+    """Gather what a formula needs, for one ranking or for many along the leading axes.
+
+    `sizes` are the effective numbers of positives and negatives; `estimate` and `variance`, both on
+    the unit scale, are computed where they are not given.
+    """
+    if estimate is None:
+        estimate = metric.unit_value(cells, squares)
+    if variance is None:
+        variance = rule.variance(
+            Counts(
+                metric=metric,
+                cells=cells,
+                squares=squares,
+                sizes=sizes,
+                varying=varying,
+                estimate=estimate,
+            )
+        )
+    return ClosedForm(
+        metric=metric,
+        rule=rule,
+        cells=cells,
+        estimate=estimate,
+        variance=variance,
+        sizes=sizes,
+        unbiased=metric.unbiased(cells, squares) if rule.takes_unbiased else None,
+    )
+
+
+def wald(form: ClosedForm, level: float) -> tuple[Any, Any]:
+    """Return the estimate minus and plus z standard errors."""
+    half = limits.normal_quantile(level) * np.sqrt(form.variance)
+    return form.estimate - half, form.estimate + half

@@ -1,0 +1,54 @@
+"""The metric's own influence variance, stabilised at small n, with or without a guard."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from .. import limits
+from ..influence import linearise, total_variance
+from .rule import ClosedForm, Counts, Formula
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stabilised(Formula):
+    """Influence variance, drawn towards the binomial one; with `guarded` the rule of three."""
+
+    guarded: bool
+    takes_unbiased: ClassVar[bool] = True
+
+    def variance(self, counts: Counts) -> Any:
+        """Return the influence variance, the top-ranked negative counted once more."""
+        linear = linearise(counts.metric, counts.cells, counts.squares, slope=counts.varying)
+        return total_variance(counts.metric, linear, counts.cells, counts.sizes)
+
+    def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return the limits."""
+        return limits.influence_limits(
+            form.estimate,
+            form.variance,
+            form.sizes[0],
+            level,
+            unbiased=form.unbiased,
+            guard=form.guard(level) if self.guarded else None,
+        )
+
+
+INFLUENCE = Stabilised(
+    key="influence",
+    name="influence",
+    guarded=False,
+    clustered=True,
+    summary="the estimator's own variance, stabilised at small n",
+    source="this library",
+    caution="blind to negatives that could outrank everything and have not been seen yet",
+)
+GUARDED = Stabilised(
+    key="guarded",
+    name="guarded",
+    guarded=True,
+    clustered=True,
+    summary="influence, with room for unseen negatives at the top; the default",
+    source="this library",
+    caution="wider than need be for nearly perfect rankings at prevalence 1/2",
+)

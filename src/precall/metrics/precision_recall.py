@@ -1,0 +1,323 @@
+"""Areas under the precision-recall curve: as it is, and normalised to what is achievable."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _estimators, _validation
+from .._estimators import Kernel, make_steps, ratio
+from .._layout import Cells
+from ..exceptions import InputError
+from ..ranking import Ranking
+from .base import FloatArray, Metric, totals
+from .estimators import ESTIMATORS, Estimator
+from .floors import area_limits, floor_at, random_average_precision
+
+_WHOLE = (0.0, 1.0)
+_RULES = (
+    "guarded",
+    "binomial",
+    "logit",
+    "influence",
+    "bootstrap_percentile",
+    "bootstrap_bca",
+    "bootstrap_t",
+)
+
+
+@dataclass(frozen=True)
+class Area(Metric):
+    """What both areas share: an estimator and a range of recall."""
+
+    estimator: str = "average_precision"
+    recall: tuple[float, float] = _WHOLE
+
+    rules = _RULES
+    shown = True
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        _validation.as_choice(self.estimator, "estimator", ESTIMATORS)
+        object.__setattr__(self, "recall", _validation.as_range(self.recall, "recall"))
+
+    @property
+    def kind(self) -> Estimator:
+        """What the estimator can do."""
+        return ESTIMATORS[self.estimator]
+
+    @property
+    def unnormalised(self) -> Metric:
+        """The area as it is."""
+        return PrecisionRecallArea(self.estimator, self.recall)
+
+    @property
+    def length(self) -> float:
+        """The length of the recall range."""
+        return self.recall[1] - self.recall[0]
+
+    @property
+    def mean_precision(self) -> bool:
+        """Whether it is average precision over all recalls, for which there are faster ways."""
+        return self.estimator == "average_precision" and self.recall == _WHOLE
+
+    @property
+    def merges_runs(self) -> bool:
+        """Whether runs of positives count by their sum alone.
+
+        Not in average precision: it gives positives that share a threshold the precision on
+        arrival, so ties within a run raise it.
+        """
+        return self.kind.merges_runs
+
+    @property
+    def ignores_ties(self) -> bool:
+        """Whether a tied negative counts as one above the positive would."""
+        return self.kind.ignores_ties
+
+    @property
+    def smooth(self) -> bool:
+        """Whether the estimator has influence values."""
+        return self.kind.gradient is not None
+
+    def no_gradient(self) -> InputError:
+        """Return the error that names the estimators that have one."""
+        others = ", ".join(name for name, kind in ESTIMATORS.items() if kind.gradient is not None)
+        return InputError(
+            f"{self.name} by {self.estimator} has no influence values: use "
+            f"method='bootstrap_percentile', or one of {others}."
+        )
+
+    def area(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the area under the curve itself."""
+        if self.mean_precision:
+            weight = np.asarray(cells.positives)
+            fp = np.cumsum(cells.above + cells.tied, axis=-1)
+            return _estimators.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
+        return self.kernel(make_steps(cells, squares), *self.recall)
+
+    @property
+    def kernel(self) -> Kernel:
+        """The estimator on counts; raises for one that needs raw scores."""
+        if self.kind.kernel is None:
+            raise InputError(
+                f"the {self.estimator} estimator needs the mean and standard deviation of raw "
+                "scores, which counts do not have: use precall.rank and precall.aucpr for its "
+                "value, method='logit' for its interval, or another estimator."
+            )
+        return self.kind.kernel
+
+    def area_of(self, ranking: Ranking) -> float:
+        """Return the area of one ranking, from its cumulated counts or from its scores' moments."""
+        if self.kind.of_scores is not None:
+            return self.kind.of_scores(ranking, *self.recall)
+        if self.mean_precision:
+            return float(_estimators.mean_precision(ranking.positives, ranking.tp, ranking.fp))
+        return float(self.area(ranking.cells, ranking.squares))
+
+    def area_gradient(self, cells: Cells) -> Cells:
+        """Return the derivative of the area by the weight of each cell."""
+        if self.kind.gradient is None:
+            raise self.no_gradient()
+        return self.kind.gradient(self.kernel, cells, self.recall)
+
+    def unit_value(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the area over the length of its range, normalised by nothing else."""
+        return self.area(cells, squares) / self.length
+
+    def unbiased(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the leave-one-out area on the unit scale."""
+        return _estimators.leave_one_out(make_steps(cells, squares), *self.recall) / self.length
+
+    def random_area(self, ranking: Ranking) -> float:
+        """Expected area of a random order; where weights are no counts, the prevalence."""
+        if self.mean_precision and not ranking.divisible and ranking.n_pos + ranking.n_neg > 1:
+            return random_average_precision(ranking.n_pos, ranking.n_neg)
+        return ranking.prevalence * self.length
+
+
+@dataclass(frozen=True)
+class PrecisionRecallArea(Area):
+    """The area under the precision-recall curve.
+
+    Parameters
+    ----------
+    estimator : str, default "average_precision"
+        A name in :data:`precall.ESTIMATORS`.
+    recall : (float, float), default (0.0, 1.0)
+        The range of recall.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> metric = pr.metrics.aucpr(estimator="davis_goadrich", recall=(0.5, 1.0))
+    >>> round(metric(pr.rank([1, 0, 1, 0], [4, 3, 2, 1])), 6)
+    0.297267
+    >>> print(metric)
+    aucpr(estimator=davis_goadrich, recall=(0.5, 1))
+    """
+
+    name = "aucpr"
+    title = "AUCPR"
+    summary = "area under the precision-recall curve"
+    explanation = (
+        "Area under the precision-recall curve (average precision): the mean precision over all "
+        "positives."
+    )
+    needs_negatives = False
+    with_prevalence = (
+        "AUCPR rises with it: {dominated}. Average AUCNPR instead, or compare at one prevalence "
+        "with summary_curve."
+    )
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Nothing lies outside of 0 and the length of the recall range."""
+        return self.unit
+
+    @property
+    def unit(self) -> tuple[float, float]:
+        """On the unit scale an area is divided by the length of its recall range."""
+        return 0.0, self.length
+
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the area."""
+        return self.area(cells, squares)
+
+    def gradient(self, cells: Cells) -> Cells:
+        """Return the derivative by the weight of each cell, up to one constant per class."""
+        return self.area_gradient(cells)
+
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return ``sum w P (1 - P) / n`` for average precision."""
+        if not self.mean_precision:
+            return super().prevalence_slope(cells)
+        weight = np.asarray(cells.positives, dtype=np.float64)
+        tp = np.cumsum(weight, axis=-1)
+        precision = ratio(tp, tp + np.cumsum(cells.above + cells.tied, axis=-1))
+        return np.sum(weight * precision * (1.0 - precision), axis=-1) / tp[..., -1]
+
+    def of_ranking(self, ranking: Ranking) -> float:
+        """Return the area of one ranking."""
+        return self.area_of(ranking)
+
+    def convention(self, ranking: Ranking) -> float:
+        """With no positives 0, with no negatives the length of the recall range."""
+        return self.length * float(ranking.n_pos > 0)
+
+    def floor(self, ranking: Ranking) -> float:
+        """Return the area of the worst ranking of the same rows."""
+        return float(area_limits(ranking, self.estimator, self.recall)[0])
+
+    def random(self, ranking: Ranking) -> float:
+        """Return the expected area of a random order."""
+        return self.random_area(ranking)
+
+    def per_group(self, rankings: Any) -> FloatArray:
+        """Average precision needs one sum per group, and counts positives that had no score."""
+        if not self.mean_precision:
+            return super().per_group(rankings)
+        precision = ratio(rankings.tp, rankings.tp + rankings.fp)
+        total = rankings.sums(rankings.cells.positives * precision)
+        return ratio(total, rankings.all_positives)
+
+
+@dataclass(frozen=True)
+class NormalisedArea(Area):
+    """The area normalised to what is achievable: 0 is the worst ranking, 1 the perfect one.
+
+    Parameters
+    ----------
+    estimator, recall
+        As for ``aucpr``.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> round(pr.metrics.aucnpr()(pr.rank([1, 0, 1, 0], [4, 3, 2, 1])), 6)
+    0.714286
+    """
+
+    name = "aucnpr"
+    title = "AUCNPR"
+    summary = "area under the precision-recall curve between the worst and the perfect ranking's"
+    explanation = "The same, normalised: 0 is the worst order of these rows, 1 the perfect one."
+    with_prevalence = (
+        "AUCNPR takes out the floor that prevalence puts under AUCPR, not all of its influence, "
+        "and the mean AUCPR beside it is worse: {dominated}. summary_curve compares at one "
+        "prevalence."
+    )
+
+    def on(self, data: Any) -> Metric:
+        """Return the metric with the areas of the worst and the perfect ranking of these sizes."""
+        return _OnData(
+            estimator=self.estimator,
+            recall=self.recall,
+            limits=area_limits(data, self.estimator, self.recall),
+            prevalence=np.nan_to_num(data.prevalence),
+        )
+
+    def convention(self, ranking: Ranking) -> float:
+        """With no positives 0, with no negatives 1."""
+        return float(ranking.n_pos > 0)
+
+    def random(self, ranking: Ranking) -> float:
+        """Return the normalised expected area of a random order."""
+        floor, ceiling = area_limits(ranking, self.estimator, self.recall)
+        return float((self.random_area(ranking) - floor) / (ceiling - floor))
+
+
+@dataclass(frozen=True)
+class _OnData(NormalisedArea):
+    """The normalised area between limits that are known.
+
+    When prevalence varies, the floor moves from the observed one by as much as the area under the
+    minimum curve does.
+    """
+
+    limits: tuple[Any, Any] = (0.0, 1.0)
+    prevalence: Any = 0.5
+
+    @property
+    def unit(self) -> tuple[Any, Any]:
+        """On the unit scale the area itself is divided by the length of its recall range."""
+        floor, ceiling = self.limits
+        return -floor / (ceiling - floor), (self.length - floor) / (ceiling - floor)
+
+    def take(self, groups: npt.NDArray[np.int64]) -> Metric:
+        """Return the metric on some of the groups."""
+        floor, ceiling = self.limits
+        return _OnData(
+            estimator=self.estimator,
+            recall=self.recall,
+            limits=(floor[groups], ceiling[groups]),
+            prevalence=self.prevalence[groups],
+        )
+
+    def _floor(self, cells: Cells) -> Any:
+        n, m = totals(cells)
+        now, observed = (
+            floor_at(share, self.estimator, self.recall)
+            for share in (ratio(n, n + m), self.prevalence)
+        )
+        return self.limits[0] + now - observed
+
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the area between its floor and its ceiling."""
+        floor = self._floor(cells)
+        return ratio(self.area(cells, squares) - floor, self.limits[1] - floor)[()]
+
+    def gradient(self, cells: Cells) -> Cells:
+        """Return the derivative by the weight of each cell, the limits held."""
+        area = self.area_gradient(cells)
+        scale = np.asarray(1.0 / (self.limits[1] - self._floor(cells)))
+        positives, tied, above = (values * scale[..., np.newaxis] for values in area[:3])
+        return Cells(positives, tied, above, area.below * scale)
+
+    def of_ranking(self, ranking: Ranking) -> float:
+        """Return the normalised area of the ranking that it was put on."""
+        floor, ceiling = self.limits
+        return float((self.area_of(ranking) - floor) / (ceiling - floor))

@@ -1,0 +1,100 @@
+"""All metrics by name, and the words that name one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from .. import _validation
+from ..exceptions import InputError
+from .base import Metric
+from .confusion import F1, FBeta, PrecisionAtThreshold, RecallAtThreshold
+from .gain import GainArea
+from .points import PrecisionAtRecall, RecallAtPrecision
+from .precision_recall import NormalisedArea, PrecisionRecallArea
+from .roc import RocArea
+from .top_k import DiscountedGain, PrecisionAtK, RecallAtK, ReciprocalRank
+
+#: Every metric by its name. What is added here appears in intervals, comparisons, groups, the
+#: command line and, if it says ``shown``, in the report.
+METRICS: dict[str, type[Metric]] = {
+    kind.name: kind
+    for kind in (
+        PrecisionRecallArea,
+        NormalisedArea,
+        PrecisionAtRecall,
+        RocArea,
+        GainArea,
+        RecallAtPrecision,
+        PrecisionAtThreshold,
+        RecallAtThreshold,
+        F1,
+        FBeta,
+        PrecisionAtK,
+        RecallAtK,
+        DiscountedGain,
+        ReciprocalRank,
+    )
+}
+
+
+def as_metric(metric: object, where: Callable[[type[Metric]], bool] | None = None) -> Metric:
+    """Return the metric that an object, a factory or words stand for.
+
+    `where` says which metrics serve; others are refused with a list of those that do.
+    """
+    found: Metric
+    if isinstance(metric, Metric):
+        found = metric
+    elif isinstance(metric, type) and issubclass(metric, Metric):
+        found = metric.parsed()
+    elif isinstance(metric, str):
+        found = parse(metric)
+    else:
+        raise InputError(
+            "metric must be a metric from precall.metrics, or words such as 'aucpr' or "
+            f"'precision_at_recall(0.8)', got {type(metric).__name__}."
+        )
+    if where is not None and not where(type(found)):
+        serve = ", ".join(name for name, kind in METRICS.items() if where(kind))
+        raise InputError(f"metric {found.name!r} does not serve here: use one of {serve}.")
+    return found
+
+
+def parse(words: str) -> Metric:
+    """Return the metric that words name, such as ``precision_at_recall(0.8)``.
+
+    Parameters
+    ----------
+    words : str
+        A name in :data:`METRICS`, with its options in brackets: numbers, pairs of numbers, and
+        names, by position or as ``option=value``. The words of ``str(metric)`` give it back.
+
+    Examples
+    --------
+    >>> from precall import metrics
+    >>> metrics.parse("aucpr(estimator=davis_goadrich, recall=(0, 0.5))").recall
+    (0.0, 0.5)
+    """
+    if not isinstance(words, str):
+        raise InputError(f"words must be a text such as 'aucpr', got {type(words).__name__}.")
+    name, _, rest = words.strip().partition("(")
+    kind = METRICS[_validation.as_choice(name.strip(), "metric", METRICS)]
+    try:
+        tree = ast.parse(f"metric({rest}" if rest else "metric()", mode="eval").body
+        if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
+            raise ValueError
+        arguments = [_literal(part) for part in tree.args]
+        options = {str(part.arg): _literal(part.value) for part in tree.keywords}
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise InputError(
+            f"metric {words!r} cannot be read: write its options as in precision_at_recall(0.8) or "
+            "aucpr(estimator=davis_goadrich, recall=(0, 0.5))."
+        ) from None
+    return kind.parsed(*arguments, **options)
+
+
+def _literal(node: ast.expr) -> Any:
+    """A number, a pair of numbers, or a bare name, which is a text."""
+    return node.id if isinstance(node, ast.Name) else ast.literal_eval(node)
