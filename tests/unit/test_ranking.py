@@ -92,6 +92,15 @@ def test_infinite_scores_rank_at_the_ends_and_have_no_moments():
     assert ranking.below == 1
 
 
+def test_scores_whose_squares_could_add_up_to_infinity_have_no_moments():
+    """Of four deviations of 1.2e154 every square is a float, and their sum is not."""
+    y = [1, 1, 1, 1, 0]
+    assert pr.rank(y, [6e153, 6e153, -6e153, -6e153, 0.0]).moments is None
+    (mean, squares), _ = pr.rank(y, [6e152, 6e152, -6e152, -6e152, 0.0]).moments
+    assert mean == 0.0
+    assert squares == pytest.approx(4 * 6e152**2, rel=1e-12)
+
+
 def test_integers_are_ranked_as_integers():
     big = 2**53
     ranking = pr.rank([1, 0, 1], [big + 1, big, big - 1])
