@@ -79,6 +79,13 @@ def test_envelope_against_its_definition():
         np.testing.assert_array_equal(rank_envelope(curves, lower, upper, alpha), expected)
 
 
+def test_envelope_of_the_one_curve_that_is_left():
+    """The middle one of 101, whose limits are one rank further out."""
+    curves = np.arange(101.0)[:, None]
+    low, high = rank_envelope(curves, curves, curves, 0.999)
+    assert (low.tolist(), high.tolist()) == ([49.0], [51.0])
+
+
 def test_envelope_leaves_out_the_share_asked_for():
     curves = np.random.default_rng(0).normal(size=(4000, 30)).cumsum(axis=1)
     low, high = rank_envelope(curves, curves, curves, 0.1)
