@@ -72,6 +72,15 @@ def test_all_ranks_are_chosen_while_they_are_few_and_never_too_many():
     assert chosen_ranks(1000, 90, 700)[[0, -1]].tolist() == [90, 700]
 
 
+def test_limits_of_order_statistics_are_quantiles_of_their_beta_law():
+    from scipy import stats
+
+    ranks = np.array([1, 2, 7, 10])
+    low, high = beta_limits(10, ranks, 0.04)
+    np.testing.assert_allclose(low, stats.beta.ppf(0.02, ranks, 11 - ranks), rtol=1e-10)
+    np.testing.assert_allclose(high, stats.beta.isf(0.02, ranks, 11 - ranks), rtol=1e-10)
+
+
 def test_chosen_ranks_are_the_same_from_either_end():
     for n in range(1, 1000):
         ranks = chosen_ranks(n)

@@ -5,7 +5,12 @@ import pytest
 
 import precall as pr
 from precall.inference.bands.envelope import rank_envelope
-from precall.inference.bands.fiducial import draw_prevalence, draw_rates, prevalence_rows
+from precall.inference.bands.fiducial import (
+    _positions,
+    draw_prevalence,
+    draw_rates,
+    prevalence_rows,
+)
 from precall.inference.bands.paths import positives_path
 from precall.simulate import Binormal, OffsetUniform
 from studies.bands import draw_ranking
@@ -32,6 +37,25 @@ def test_drawn_rates_have_the_distribution_of_the_definition(n_pos, seed):
         error = np.sqrt(ours.var(axis=0) / len(ours) + theirs.var(axis=0) / len(theirs))
         # 22 comparisons in all: beyond 4.3 standard errors with probability 4e-4 in all.
         assert np.all(np.abs(ours.mean(axis=0) - theirs.mean(axis=0)) < 4.3 * error)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_places_among_few_rows_have_the_law_of_sorted_uniforms(size):
+    """How many of some uniforms are below a rate, and how far it is from the last to the next."""
+    from scipy import stats
+
+    grid = np.array([0.3, 0.7])
+    rows, share = _positions(size, grid, 20_000, np.random.default_rng(size))
+    uniforms = np.sort(np.random.default_rng(99).random((20_000, size)), axis=1)
+    bounded = np.hstack([np.zeros((20_000, 1)), uniforms, np.ones((20_000, 1))])
+    for k, rate in enumerate(grid):
+        below = np.count_nonzero(uniforms <= rate, axis=1)
+        last, following = (
+            np.take_along_axis(bounded, below[:, None] + step, axis=1)[:, 0] for step in (0, 1)
+        )
+        expected = (rate - last) / (following - last)
+        # Eight comparisons of two samples, each wrong once in 1,000 times.
+        assert stats.ks_2samp(rows[:, k] + share[:, k], below + expected).pvalue > 1e-3
 
 
 def test_one_recall_alone_has_the_law_that_it_has_among_others():

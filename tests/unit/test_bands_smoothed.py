@@ -104,6 +104,22 @@ def test_bandwidth_rules():
         smooth_pr_curve(ranking, bandwidth="silverman")
 
 
+def test_the_logarithm_of_very_few_rows_counts_one_at_least():
+    """σ (N log³ N)^(-1/5): log 5 is over 1, log 2 is not."""
+    for y, s in (([1, 0, 0, 1, 0], [5.0, 1.0, 3.0, 2.0, 4.0]), ([1, 0], [2.0, 1.0])):
+        band = pr_band(
+            pr.rank(y, s),
+            method="bootstrap",
+            scores=(y, s),
+            bandwidth="undersmoothed",
+            n_resamples=100,
+            rng=0,
+        )
+        factor = max(np.log(len(y)), 1.0)
+        expected = np.std(s) * (len(y) * factor**3) ** -0.2
+        assert band.diagnostics["bandwidths"] == pytest.approx((expected, expected))
+
+
 def test_bandwidths_end_where_the_message_says():
     ranking, *_ = sample()
     for given in (1e-100, 1e100):
@@ -174,6 +190,14 @@ def test_a_proposal_at_the_sample_prevalence_keeps_every_replicate(recwarn):
     assert not recwarn
     assert band.diagnostics["effective_sample_size"] == pytest.approx(100, rel=1e-12)
     assert "proposal_effective_sample_size" not in band.diagnostics
+
+
+def test_a_fixed_prevalence_keeps_every_replicate():
+    ranking, *_ = sample(40, 160)
+    drawn = make_replicates(request(ranking, prevalence="fixed"), None, "gaussian", None, None)
+    assert drawn.weights.sum() == pytest.approx(1, rel=1e-12)
+    assert drawn.diagnostics["effective_sample_size"] == pytest.approx(2000, rel=1e-12)
+    assert drawn.diagnostics["share_undefined"] == 0.0
 
 
 def test_a_small_bandwidth_costs_no_more_than_a_million_points():

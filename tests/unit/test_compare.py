@@ -11,7 +11,7 @@ import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.compare import COMPARED_METRICS
 from precall.inference.permutation import midranks, swap_differences
-from precall.inference.significance import holm, student_test
+from precall.inference.significance import bootstrap_test, holm, student_test
 from tests import naive_inference
 
 pytestmark = [
@@ -129,6 +129,15 @@ def test_many_models():
     assert len(told["pairs"]) == 6
     assert "Comparison(aucpr: " in repr(result)
     assert "\n" not in repr(result)
+
+
+def test_a_bootstrap_counts_what_was_observed_once():
+    """No replicate of 9 on the other side of 0: twice one in ten; two of them: twice three."""
+    assert bootstrap_test(np.arange(1.0, 10.0), 0.5)[2] == pytest.approx(0.2)
+    assert bootstrap_test(-np.arange(1.0, 10.0), 0.5)[2] == pytest.approx(0.2)
+    assert bootstrap_test(np.arange(-2.0, 7.0) + 0.5, 0.5)[2] == pytest.approx(0.6)
+    assert bootstrap_test(np.zeros(9), 0.5) == (0.0, 0.0, 1.0)
+    assert bootstrap_test(np.arange(9.0), 0.5)[:2] == (2.0, 6.0)
 
 
 def test_holm_against_stepping_down():

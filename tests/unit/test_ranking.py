@@ -182,6 +182,18 @@ def test_adding_combines_weights_and_moments():
     assert mixed.squares.below == pr.rank(y[order[0]], s[order[0]]).below + halves[1].squares.below
 
 
+def test_rows_without_weights_add_to_weighted_ones_as_rows_of_weight_one():
+    y, s = np.array([1, 0, 1, 0, 0]), np.array([5.0, 5.0, 3.0, 4.0, 1.0])
+    weight = np.array([2.0, 0.5, 1.0, 3.0, 1.5])
+    plain, weighted = pr.rank(y, s), pr.rank(y, s, sample_weight=weight)
+    whole = pr.rank(np.tile(y, 2), np.tile(s, 2), sample_weight=np.append(weight, np.ones(5)))
+    for total in (plain + weighted, weighted + plain):
+        assert total == whole
+        for found, expected in ((total.squares, whole.squares), (total.rows, whole.rows)):
+            for part, same in zip(found, expected, strict=True):
+                np.testing.assert_allclose(part, same, rtol=1e-14)
+
+
 def test_adding_different_thresholds_is_an_error():
     with pytest.raises(InputError, match="same thresholds"):
         pr.rank([1, 0], [2, 1]) + pr.rank([1, 0], [3, 1])
