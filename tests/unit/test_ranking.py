@@ -217,6 +217,14 @@ def test_dictionaries_survive_json(weights):
         pr.Ranking.from_dict({"threshold": []})
 
 
+@pytest.mark.parametrize("scores", [[np.inf, 1.5, -np.inf], [2**60 + 3, 2**60 + 2, 1]])
+def test_infinite_and_large_whole_thresholds_survive_json(scores):
+    ranking = pr.rank([1, 1, 1, 0], [*scores, 0])
+    again = pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict(), allow_nan=False)))
+    assert again.threshold.tolist() == scores
+    assert again == ranking
+
+
 def test_pickle_round_trip():
     ranking = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1, 2, 3])
     again = pickle.loads(pickle.dumps(ranking))
