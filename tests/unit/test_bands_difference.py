@@ -127,7 +127,7 @@ def test_above_the_first_positive_anything_is_possible():
     assert band.low[0] == pytest.approx(-most, rel=1e-12)
 
 
-def test_a_random_prevalence_is_drawn_from_its_beta_law():
+def test_a_random_prevalence_has_its_beta_distribution():
     """A perfect model may have precision 1, a reversed one the least there is: π r / (π r + 1 - π).
 
     Their greatest difference shows the prevalence π of each draw: Beta(n + 1/2, m + 1/2).

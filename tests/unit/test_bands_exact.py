@@ -72,7 +72,7 @@ def test_all_ranks_are_chosen_while_they_are_few_and_never_too_many():
     assert chosen_ranks(1000, 90, 700)[[0, -1]].tolist() == [90, 700]
 
 
-def test_limits_of_order_statistics_are_quantiles_of_their_beta_law():
+def test_limits_of_order_statistics_are_beta_quantiles():
     from scipy import stats
 
     ranks = np.array([1, 2, 7, 10])

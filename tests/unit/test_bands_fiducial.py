@@ -40,7 +40,7 @@ def test_drawn_rates_have_the_distribution_of_the_definition(n_pos, seed):
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
-def test_places_among_few_rows_have_the_law_of_sorted_uniforms(size):
+def test_places_among_few_rows_are_those_of_sorted_uniforms(size):
     """How many of some uniforms are below a rate, and how far it is from the last to the next."""
     from scipy import stats
 
@@ -58,7 +58,7 @@ def test_places_among_few_rows_have_the_law_of_sorted_uniforms(size):
         assert stats.ks_2samp(rows[:, k] + share[:, k], below + expected).pvalue > 1e-3
 
 
-def test_one_recall_alone_has_the_law_that_it_has_among_others():
+def test_one_recall_alone_is_drawn_as_it_is_among_others():
     from scipy import stats
 
     path = positives_path(sample(20, 60))

@@ -203,9 +203,9 @@ def test_a_fixed_prevalence_keeps_every_replicate():
 def test_a_small_bandwidth_costs_no_more_than_a_million_points():
     """A grid that followed the bandwidth would need some 1e10 points here."""
     ranking, y_true, y_score = sample()
-    for law in class_distributions(ranking, (y_true, y_score), 1e-9, "gaussian"):
-        assert law.grid.size - 1 == 2**20
-        assert law.survival(law.grid[[0, -1]]).tolist() == [1.0, 0.0]
+    for smooth in class_distributions(ranking, (y_true, y_score), 1e-9, "gaussian"):
+        assert smooth.grid.size - 1 == 2**20
+        assert smooth.survival(smooth.grid[[0, -1]]).tolist() == [1.0, 0.0]
 
 
 def test_samples_without_positives_are_drawn_again_and_counted():
