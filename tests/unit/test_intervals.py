@@ -160,6 +160,20 @@ def test_limits_of_a_metric_without_a_lower_bound_stay_numbers():
         assert high == 1.0
 
 
+@pytest.mark.parametrize("estimate", [-0.5, 0.4, 1.5])
+def test_bca_limits_of_what_is_mirrored_are_mirrored(estimate):
+    """Also where every replicate is on one side: then half a replicate counts as on the other."""
+    replicates = np.random.default_rng(3).random(60)
+    low, high = limits.bca_limits(estimate, replicates, 0.05, 0.6)
+    mirrored = limits.bca_limits(-estimate, -replicates, -0.05, 0.6)
+    assert mirrored == pytest.approx((-high, -low), rel=1e-9)
+    assert replicates.min() <= low <= high <= replicates.max()
+    if estimate == 1.5:
+        z0, z = scipy.stats.norm.ppf([1 - 0.5 / 60, 0.2])
+        level = scipy.stats.norm.cdf(z0 + (z0 + z) / (1 - 0.05 * (z0 + z)))
+        assert low == pytest.approx(np.quantile(replicates, level), rel=1e-9)
+
+
 def test_gain_areas_warn_where_less_than_one_positive_is_expected_near_the_prevalence():
     """n times the prevalence: 2 of 4 rows make one, 2 of 5 less."""
     pr.interval(
