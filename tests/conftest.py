@@ -1,7 +1,9 @@
 """What all tests share: no skips where everything must run, repeatable Hypothesis, a browser."""
 
+import importlib
 import os
 import shutil
+import sys
 from collections.abc import Generator
 from pathlib import Path
 
@@ -50,12 +52,40 @@ class SkipsAreFailures:
         return report
 
 
+class OwnImportsFail:
+    """Turns the skip of a test file that cannot import this project's own code into a failure.
+
+    Doctests may skip modules whose libraries are missing, and test files are searched for doctests
+    too: without this a name that has moved would skip all tests of a file without a word.
+    """
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        report = yield
+        if report.skipped and "unable to import module" in str(report.longrepr):
+            name = ".".join(Path(collector.nodeid).with_suffix("").parts)
+            sys.modules.pop(name, None)  # what a failed import left behind
+            try:
+                importlib.import_module(name)
+            except ImportError as error:
+                if (error.name or "").split(".")[0] in OWN:
+                    report.outcome = "failed"
+                    report.longrepr = f"{collector.nodeid}: {error}"
+        return report
+
+
+OWN = ("precall", "tests", "studies", "benchmarks", "scripts")
+
+
 def _explain(skip: object) -> str:
     reason = skip[2] if isinstance(skip, tuple) else skip
     return f"PRECALL_REQUIRE_ALL is set, so a skip is a failure. {reason}"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(OwnImportsFail(), "precall-own-imports-fail")
     if REQUIRE_ALL:
         config.pluginmanager.register(SkipsAreFailures(), "precall-skips-are-failures")
 

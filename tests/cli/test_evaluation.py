@@ -12,10 +12,10 @@ import precall as pr
 from precall.display.sections import sections
 from precall.evaluation import (
     answer,
-    certificates,
     coverage,
     evaluate,
     evaluate_rankings,
+    promises,
     wording,
 )
 from precall.exceptions import InputError
@@ -134,7 +134,7 @@ def test_bad_arguments_are_refused():
     with pytest.raises(InputError, match="scores"):
         evaluate([0, 1], {})
     with pytest.raises(InputError, match="scores"):
-        evaluate([0, 1], [0.1, 0.2])
+        evaluate([0, 1])
     with pytest.raises(InputError, match="rankings"):
         evaluate_rankings({})
     with pytest.raises(InputError, match="confidence_level"):
@@ -430,15 +430,15 @@ def test_with_many_scores_fewer_precisions_are_tried_and_the_rest_is_the_same(mo
     """Fewer rungs of the same ladder: what is certified on them does not change."""
     y = np.arange(60_000) < 500  # all on top: enough for 0.95, too few for 0.99
     ranking = pr.rank(y, -np.arange(y.size))
-    every = certificates.certified_points(ranking, 0.95, 1)
-    assert [point.required for point in every] == [m for m in certificates.LADDER if m <= 0.95]
-    assert certificates.certified_points(ranking.coarsen(100), 0.95, 1) == ()
-    monkeypatch.setattr(certificates, "_MANY_SCORES", len(ranking))
-    assert certificates.certified_points(ranking, 0.95, 1) == every
-    monkeypatch.setattr(certificates, "_MANY_SCORES", len(ranking) - 1)
-    some = certificates.certified_points(ranking, 0.95, 1)
-    assert some == tuple(p for p in every if p.required in certificates._SHORT_LADDER)
-    assert len(some) == len(certificates._SHORT_LADDER)
+    every = promises.certified_points(ranking, 0.95, 1)
+    assert [point.required for point in every] == [m for m in promises.LADDER if m <= 0.95]
+    assert promises.certified_points(ranking.coarsen(100), 0.95, 1) == ()
+    monkeypatch.setattr(promises, "_MANY_SCORES", len(ranking))
+    assert promises.certified_points(ranking, 0.95, 1) == every
+    monkeypatch.setattr(promises, "_MANY_SCORES", len(ranking) - 1)
+    some = promises.certified_points(ranking, 0.95, 1)
+    assert some == tuple(p for p in every if p.required in promises._SHORT_LADDER)
+    assert len(some) == len(promises._SHORT_LADDER)
 
 
 def test_without_a_comparison_the_area_of_one_model_has_its_interval(good):

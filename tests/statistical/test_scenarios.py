@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import special, stats
 
-from precall._estimators import KERNELS, make_steps
+import precall as pr
+from precall._estimators import make_steps
 from precall.simulate import (
     REGULAR,
     Beta,
@@ -96,7 +97,7 @@ def test_estimates_on_large_samples_agree_with_the_truth(name):
     ]
     for estimator, recall in cases:
         truth = model.aucpr(N_POS / (N_POS + N_NEG), recall, estimator=estimator)
-        values = KERNELS[estimator](steps, *recall)
+        values = pr.ESTIMATORS[estimator].kernel(steps, *recall)
         level = ERROR_RATE / (len(cases) * len(MODELS))
         assert stats.ttest_1samp(values, truth).pvalue > level, (estimator, recall)
 
@@ -104,7 +105,7 @@ def test_estimates_on_large_samples_agree_with_the_truth(name):
 def test_the_two_limits_of_tied_scores_are_told_apart():
     """The test above could not pass with the one limit in the place of the other."""
     model = MODELS["ten_levels"]
-    values = KERNELS["average_precision"](estimate(model, seed=4), 0.0, 1.0)
+    values = pr.ESTIMATORS["average_precision"].kernel(estimate(model, seed=4), 0.0, 1.0)
     wrong = model.aucpr(N_POS / (N_POS + N_NEG), estimator="davis_goadrich")
     assert stats.ttest_1samp(values, wrong).pvalue < 1e-10
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall._estimators import KERNELS, make_steps
+from precall._estimators import make_steps
 from precall._numerics import precision_sum, reciprocal_sum, segment_area
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.ranking import Cells
@@ -98,7 +98,9 @@ def test_kernels_take_batches_and_rows_without_positives(estimator):
     positives[:, 5] = 2
     tied, above = rng.integers(0, 3, (2, 20, rows)).astype(float)
     below = rng.integers(0, 4, 20).astype(float)
-    batch = KERNELS[estimator](make_steps(Cells(positives, tied, above, below)), 0.1, 0.8)
+    batch = pr.ESTIMATORS[estimator].kernel(
+        make_steps(Cells(positives, tied, above, below)), 0.1, 0.8
+    )
     for k in range(20):
         p, gap = [], []
         carried = 0.0
@@ -117,7 +119,7 @@ def test_kernels_take_batches_and_rows_without_positives(estimator):
             below[k] + carried,
         )
         assert batch[k] == pytest.approx(
-            KERNELS[estimator](make_steps(single), 0.1, 0.8), rel=1e-13
+            pr.ESTIMATORS[estimator].kernel(make_steps(single), 0.1, 0.8), rel=1e-13
         )
 
 

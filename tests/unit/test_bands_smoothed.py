@@ -107,7 +107,7 @@ def test_bandwidth_rules():
 def test_the_logarithm_of_very_few_rows_counts_one_at_least():
     """σ (N log³ N)^(-1/5): log 5 is over 1, log 2 is not."""
     for y, s in (([1, 0, 0, 1, 0], [5.0, 1.0, 3.0, 2.0, 4.0]), ([1, 0], [2.0, 1.0])):
-        band = pr_band(
+        band = pr.band(
             pr.rank(y, s),
             method="bootstrap",
             scores=(y, s),

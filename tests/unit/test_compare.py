@@ -9,7 +9,6 @@ import scipy.stats
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from precall.inference.compare import COMPARED_METRICS
 from precall.inference.permutation import midranks, swap_differences
 from precall.inference.significance import bootstrap_test, holm, student_test
 from tests import naive_inference
@@ -19,7 +18,15 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
 ]
 
-OPTIONS = {"precision_at_recall": {"recall": 0.5}, "recall_at_precision": {"precision": 0.5}}
+COMPARED = (
+    "aucpr",
+    "aucnpr",
+    "auroc",
+    "auprg",
+    "precision_at_recall(0.5)",
+    "recall_at_precision(0.5)",
+    "f1_at_threshold(0.5)",
+)
 
 
 def paired_data(n, m, *, models=2, correlation=0.5, rng=0, decimals=None):
@@ -148,12 +155,15 @@ def test_holm_against_stepping_down():
 
 
 @pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
-@pytest.mark.parametrize("metric", COMPARED_METRICS)
+@pytest.mark.parametrize("metric", COMPARED)
 def test_every_metric_and_method(metric, method):
     y, scores = paired_data(40, 160)
     options = {"metric": metric, "method": method, "n_resamples": 200, "rng": 0}
-    options |= OPTIONS.get(metric, {})
-    if metric == "recall_at_precision" and method == "influence":
+    if (metric, method) == ("f1_at_threshold(0.5)", "permutation"):
+        with pytest.raises(InputError, match="permutations exchange ranks"):
+            pr.compare(y, scores, sampling="classes", **options)
+        return
+    if metric == "recall_at_precision(0.5)" and method == "influence":
         with pytest.raises(InputError, match="use method='bootstrap'"):
             pr.compare(y, scores, sampling="classes", **options)
         return
@@ -338,7 +348,7 @@ def test_labels_and_errors():
     with pytest.raises(InputError, match="rows"):
         pr.compare(y, {"a": scores["a"], "b": scores["b"][1:]}, sampling="classes")
     with pytest.raises(InputError, match="metric must be one of"):
-        pr.compare(y, scores, sampling="classes", metric="f_beta_at_threshold")
+        pr.compare(y, scores, sampling="classes", metric="accuracy")
     with pytest.raises(UndefinedMetricError, match="no positives"):
         pr.compare(np.zeros(90), scores, sampling="classes")
     with pytest.raises(InputError, match=r"scores\['b'\] must not be missing"):

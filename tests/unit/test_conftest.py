@@ -77,3 +77,15 @@ def test_with_the_variable_a_module_that_skips_is_an_error(outcome):
     output = outcome({"tests/test_it.py": MODULE_THAT_SKIPS}, "1", "-n0")
     assert "ERROR collecting tests/test_it.py" in output
     assert "no_such_module" in output
+
+
+def test_a_test_file_that_cannot_import_our_own_code_fails(outcome):
+    broken = "from precall.areas import no_such_name\n\ndef test_runs(): pass\n"
+    files = {"tests/__init__.py": "", "tests/test_broken.py": broken}
+    printed = outcome(files, "", "--doctest-ignore-import-errors")
+    assert "cannot import name 'no_such_name'" in printed
+    assert "2 errors" in printed  # as a test file, and as one with doctests
+    missing = "import no_such_module\n\ndef test_runs(): pass\n"
+    printed = outcome({"tests/test_broken.py": missing}, "", "--doctest-ignore-import-errors")
+    assert "1 skipped" in printed
+    assert "error" not in printed

@@ -17,7 +17,7 @@ from precall.exceptions import (
     UndefinedMetricWarning,
 )
 from precall.points.matrix import Confusion, confusion, f_beta, iso_f_contours
-from precall.points.thresholds import METRICS, best_threshold
+from precall.points.thresholds import CRITERIA, best_threshold
 from tests import naive_points
 from tests.datasets import random_data
 
@@ -266,8 +266,8 @@ def naive_value(name, parameter, counts):
         "matthews_correlation": lambda: naive_points.matthews(*counts),
         "balanced_accuracy": lambda: (tp / (tp + fn) + tn / (fp + tn)) / 2,
         "cost": lambda: -(Fraction(parameter) * fn + fp) / total,
-        "precision_at_recall": lambda: tp / (tp + fp) if tp / (tp + fn) >= parameter else -1,
-        "recall_at_precision": lambda: tp / (tp + fn) if tp / (tp + fp) >= parameter else -1,
+        "precision": lambda: tp / (tp + fp) if tp / (tp + fn) >= parameter else -1,
+        "recall": lambda: tp / (tp + fn) if tp / (tp + fp) >= parameter else -1,
     }[name]()
 
 
@@ -275,13 +275,13 @@ PARAMETERS = {
     "f_beta": {"beta": 2.0},
     "modified_f_beta": {"beta": 0.5},
     "cost": {"cost_ratio": 4.0},
-    "precision_at_recall": {"min_recall": 0.5},
-    "recall_at_precision": {"min_precision": 0.5},
+    "precision": {"min_recall": 0.5},
+    "recall": {"min_precision": 0.5},
 }
 
 
 class TestBestThreshold:
-    @pytest.mark.parametrize("metric", METRICS)
+    @pytest.mark.parametrize("metric", CRITERIA)
     def test_nothing_is_better_by_brute_force(self, metric):
         keywords = PARAMETERS.get(metric, {})
         parameter = next(iter(keywords.values()), None)
@@ -348,7 +348,7 @@ class TestBestThreshold:
         repeat = w.astype(int)
         once = pr.rank(y, s, sample_weight=w)
         many = pr.rank(np.repeat(y, repeat), np.repeat(s, repeat))
-        for metric in METRICS:
+        for metric in CRITERIA:
             keywords = PARAMETERS.get(metric, {})
             a, b = (best_threshold(r, metric, **keywords) for r in (once, many))
             assert a.threshold == b.threshold

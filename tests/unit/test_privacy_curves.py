@@ -10,7 +10,7 @@ import pytest
 import precall as pr
 from precall import privacy
 from precall.exceptions import InputError, ReliabilityWarning
-from precall.privacy import curves, reconstruction
+from precall.privacy import curve_release, reconstruction
 from precall.privacy.edges import _joined, _tree
 from precall.privacy.mechanisms import SeededNoise
 from precall.privacy.private_curve import PrivateCurve, _ranking, _reflected
@@ -137,7 +137,7 @@ def test_a_curve_is_a_function_of_its_noisy_counts(monkeypatch):
             return values if self.draws is None else values + self.draws
 
     def run(rows, draws=None):
-        monkeypatch.setattr(curves, "noise_source", lambda *_, **__: Fixed(draws))
+        monkeypatch.setattr(curve_release, "noise_source", lambda *_, **__: Fixed(draws))
         return privacy.pr_curve(*rows, epsilon=0.5, budget=budget())
 
     data = sample(400, 1600, seed=1), sample(430, 1570, seed=2)
@@ -472,7 +472,7 @@ def test_edges_that_more_than_three_quarters_of_the_rows_lie_between_are_named(c
     curve = made([900 * crowd, 100], [100 * crowd, rest - 100], [0.0, 0.5, 1.0], 100_000)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        curves._warn(curve)
+        curve_release._warn(curve)
     assert ["edges do not fit" in str(warning.message) for warning in caught] == [True] * said
     if said:
         assert f"about {crowd} % of the rows" in str(caught[0].message)
@@ -480,12 +480,12 @@ def test_edges_that_more_than_three_quarters_of_the_rows_lie_between_are_named(c
 
 @pytest.mark.parametrize(("epsilon", "said"), [(1.0, False), (0.9, True)])
 def test_too_few_rows_of_a_class_are_named_by_what_epsilon_makes_of_them(epsilon, said):
-    few = math.ceil(curves._USABLE)
+    few = math.ceil(curve_release._USABLE)
     for counts in (([few, 0], [200, 300]), ([200, 300], [few, 0])):
         curve = made(*counts, [0.0, 0.5, 1.0], 500 + few, epsilon=epsilon)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            curves._warn(curve)
+            curve_release._warn(curve)
         assert ["too few for a curve" in str(warning.message) for warning in caught] == (
             [True] * said
         )

@@ -14,7 +14,7 @@ import pytest
 import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
-from precall.privacy import metrics, ratios, rescaled, sensitivity
+from precall.privacy import private_areas, ratios, rescaled, sensitivity
 from precall.privacy.mechanisms import Noisy
 
 METRICS = {
@@ -121,7 +121,7 @@ def test_a_release_is_a_function_of_its_noisy_numbers(name, monkeypatch):
     data = [sample(40, 160, seed=1), sample(43, 157, seed=2)]
 
     def run(rows, *draws):
-        monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: Fixed(*draws))
+        monkeypatch.setattr(private_areas, "noise_source", lambda *_, **__: Fixed(*draws))
         ours = budget(epsilon=0.7)
         return release(*rows, epsilon=0.7, budget=ours), ours
 
@@ -141,7 +141,7 @@ def test_noise_is_as_large_as_the_proofs_ask_for(name, monkeypatch):
     """Statistic in grid steps, 2^k + 1 over its share; positives 1 over theirs; in all epsilon."""
     release, _ = METRICS[name]
     noise = Fixed()
-    monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
+    monkeypatch.setattr(private_areas, "noise_source", lambda *_, **__: noise)
     release(*sample(), epsilon=0.8, budget=budget())
     step = 2**20
     statistic, positives = noise.scales
@@ -228,7 +228,7 @@ def test_confusion_counts_and_measures():
 
 
 def test_a_private_matrix_is_a_function_of_its_noisy_numbers(monkeypatch):
-    from precall.privacy import matrix as module
+    from precall.privacy import private_confusion as module
 
     data = [sample(40, 160, seed=1), sample(43, 157, seed=2)]
 
@@ -423,7 +423,7 @@ def test_the_error_of_a_rescaled_metric_is_that_of_its_derivatives(form):
 
 def test_the_epsilon_of_average_precision_is_divided_as_the_proofs_say(monkeypatch):
     noise = Fixed()
-    monkeypatch.setattr(metrics, "noise_source", lambda *_, **__: noise)
+    monkeypatch.setattr(private_areas, "noise_source", lambda *_, **__: noise)
     privacy.average_precision(*sample(), epsilon=0.8, budget=budget())
     statistic, positives = noise.scales
     assert (2**20 + 1) / statistic == pytest.approx(0.85 * 0.8, rel=1e-12)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import precall as pr
-from precall._estimators import KERNELS, make_steps
+from precall._estimators import make_steps
 from precall.exceptions import InputError
 from precall.simulate import REGULAR, Binormal, Levels, rank_batch
 
@@ -120,7 +120,8 @@ def test_moments_are_those_of_the_scores(name):
 def test_estimators_take_a_batch_by_its_cells(name):
     batch = rank_batch(*REGULAR[name].sample_scores(15, 40, size=6, rng=0))
     steps = make_steps(batch.cells)
-    for estimator, kernel in KERNELS.items():
+    kernels = {name: kind.kernel for name, kind in pr.ESTIMATORS.items() if kind.kernel}
+    for estimator, kernel in kernels.items():
         values = kernel(steps, 0.0, 1.0)
         expected = [pr.aucpr(batch[index], estimator) for index in range(len(batch))]
         np.testing.assert_allclose(values, expected, rtol=1e-12, err_msg=estimator)
