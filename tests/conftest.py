@@ -66,13 +66,15 @@ class OwnImportsFail:
         report = yield
         if report.skipped and "unable to import module" in str(report.longrepr):
             name = ".".join(Path(collector.nodeid).with_suffix("").parts)
-            sys.modules.pop(name, None)  # what a failed import left behind
+            left = sys.modules.pop(name, None)  # by the import that failed
             try:
                 importlib.import_module(name)
             except ImportError as error:
                 if (error.name or "").split(".")[0] in OWN:
                     report.outcome = "failed"
                     report.longrepr = f"{collector.nodeid}: {error}"
+                elif left is not None:  # a library that is not installed: its tests are skipped
+                    sys.modules[name] = left
         return report
 
 
