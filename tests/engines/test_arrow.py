@@ -7,6 +7,7 @@ import threading
 import tracemalloc
 from contextlib import suppress
 from decimal import Decimal
+from functools import partial
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def test_partitioned_data_sets_and_their_columns(table, expected, tmp_path):
         table, tmp_path, format="parquet", partitioning=["g"], partitioning_flavor="hive"
     )
     assert arrow.rank(tmp_path, **NAMES) == expected
-    rankings = arrow.rank(tmp_path, **NAMES, group="g")
+    rankings = arrow.rank_groups(tmp_path, **NAMES, group="g")
     assert_same_groups(rankings, rank_groups(table["y"], table["s"], table["g"]))
 
 
@@ -164,7 +165,7 @@ def test_what_is_read_once_is_ranked_in_one_pass_with_max_rows(kind, table, expe
     assert (ranking.n_pos, ranking.n_neg) == (expected.n_pos, expected.n_neg)
     bounds = pr.tie_bounds(ranking)
     assert bounds.low <= pr.aucpr(expected) <= bounds.high
-    grouped = arrow.rank(ONCE[kind](table), **NAMES, max_rows=20, group="g", weight="w")
+    grouped = arrow.rank_groups(ONCE[kind](table), **NAMES, max_rows=20, group="g", weight="w")
     assert [len(ranking) <= 20 for ranking in grouped] == [True] * 3
 
 
@@ -215,12 +216,12 @@ def test_many_groups_in_any_order_are_counted_at_once(weighted, kind, tmp_path, 
         SegmentCounts, "update", lambda *a, **k: (calls.append(1), count(*a, **k))[1]
     )
     options = {"weight": "w"} if weighted else {}
-    found = arrow.rank(tmp_path / "data.parquet", **NAMES, group="g", **options)
+    found = arrow.rank_groups(tmp_path / "data.parquet", **NAMES, group="g", **options)
     expected = rank_groups(labels, scores, column, weights)
     assert found.labels.tolist() == expected.labels.tolist()
     assert list(found) == list(expected)
     assert len(calls) <= 5  # one for each piece of the file, however many groups there are
-    kept = arrow.rank(tmp_path / "data.parquet", **NAMES, group="g", max_rows=50, **options)
+    kept = arrow.rank_groups(tmp_path / "data.parquet", **NAMES, group="g", max_rows=50, **options)
     assert list(kept) == list(expected)
 
 
@@ -230,7 +231,7 @@ def test_groups_are_coarsened_one_by_one():
     scores = rng.normal(size=20_000) + labels
     groups = rng.choice(3, size=20_000, p=[0.8, 0.199, 0.001])
     table = pa.table({"y": labels, "s": scores, "g": groups})
-    found = arrow.rank(lambda: table.to_batches(1000), **NAMES, group="g", max_rows=20)
+    found = arrow.rank_groups(lambda: table.to_batches(1000), **NAMES, group="g", max_rows=20)
     for ranking, exact in zip(found, rank_groups(labels, scores, groups), strict=True):
         assert len(ranking) <= 20
         assert (ranking.n_pos, ranking.n_neg) == (exact.n_pos, exact.n_neg)
@@ -245,7 +246,7 @@ def test_groups_are_coarsened_one_by_one():
 
 def test_groups_without_positives_have_their_place(table):
     group = np.where(table["y"].to_numpy() == 1, 7, np.arange(ROWS) % 3)
-    found = arrow.rank(table.append_column("k", pa.array(group)), **NAMES, group="k")
+    found = arrow.rank_groups(table.append_column("k", pa.array(group)), **NAMES, group="k")
     assert_same_groups(found, rank_groups(table["y"], table["s"], group))
     assert found.n_pos.tolist()[:3] == [0, 0, 0]
 
@@ -366,7 +367,8 @@ def test_memory_is_a_bound_for_all_threads_together(n_positives, options):
         before, _ = tracemalloc.get_traced_memory()
         # Whether they fit or not, nothing is to take more than this.
         with suppress(InputError):
-            arrow.rank(table, **NAMES, **options, memory=memory)
+            rank_all = arrow.rank_groups if "group" in options else arrow.rank
+            rank_all(table, **NAMES, **options, memory=memory)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -429,7 +431,7 @@ def test_errors_are_those_of_rank_with_the_count_over_all_shards(name, once, tab
         data = tmp_path / "data.parquet"
         pq.write_table(bad, data, row_group_size=1000)
     with pytest.raises(InputError) as found:
-        arrow.rank(data, **NAMES, weight="w", group="g", pos_label=pos_label, memory=400_000)
+        arrow.rank_groups(data, **NAMES, weight="w", group="g", pos_label=pos_label, memory=400_000)
     roles = {"y_true": "label='y'", "y_score": "score='s'", "sample_weight": "weight='w'"}
     told = str(in_memory.value).replace("groups", "group='g'")
     for ours, theirs in roles.items():
@@ -451,7 +453,7 @@ def test_missing_positions_of_a_dictionary_without_sign_are_missing():
             arrow.rank(pa.table({"y": column, "s": scores}), **NAMES, pos_label="p")
         grouped = pa.table({"y": [1, 0, 1, 0], "s": scores, "g": column})
         with pytest.raises(InputError, match=f"group='g' {message}"):
-            arrow.rank(grouped, **NAMES, group="g")
+            arrow.rank_groups(grouped, **NAMES, group="g")
 
 
 @pytest.mark.parametrize("nested", [[[1], [0]], [{"a": 1}, {"a": 0}]], ids=["list", "struct"])
@@ -464,7 +466,7 @@ def test_nested_columns_are_refused_in_one_way(nested, role, tmp_path):
     names = {name: name for name in columns}
     for data in (table, tmp_path / "data.parquet", tmp_path / "data.jsonl"):
         with pytest.raises(InputError, match=f"'{role}' .*one value per row"):
-            arrow.rank(data, **names)
+            arrow.rank_groups(data, **names)
 
 
 def test_the_positive_label_is_one(table):
@@ -625,7 +627,9 @@ def test_weighted_results_are_the_same_each_time_and_for_any_number_of_cores(
     found = []
     for cores in (1, 2, 7, 2, 2):
         monkeypatch.setattr("precall._counting.available_cores", lambda cores=cores: cores)
-        found.append(arrow.rank(path, label="y", score="s", weight="w", group=group))
+        names = {"label": "y", "score": "s", "weight": "w"}
+        rank_all = arrow.rank if group is None else partial(arrow.rank_groups, group=group)
+        found.append(rank_all(path, **names))
     for other in found[1:]:
         if group is None:
             assert other == found[0]
@@ -639,7 +643,7 @@ def test_an_engine_knows_whether_weights_are_repetitions():
     names = {"label": "y", "score": "s", "weight": "w"}
     table = pa.table(columns)
     assert arrow.rank(table, **names).divisible
-    assert arrow.rank(table, **names, group="g").divisible.tolist() == [True, False]
+    assert arrow.rank_groups(table, **names, group="g").divisible.tolist() == [True, False]
     builder = pr.RankingBuilder(max_rows=10)
     builder.update(columns["y"], columns["s"], sample_weight=columns["w"])
     assert builder.ranking().divisible

@@ -74,7 +74,7 @@ def test_weights_and_groups(client, frame):
     assert found == exact  # weights are quarters, so their sums are exact
     for one, other in zip(found.rows, exact.rows, strict=True):
         np.testing.assert_array_equal(one, other)
-    rankings = engine.rank(data, **NAMES, group="g")
+    rankings = engine.rank_groups(data, **NAMES, group="g")
     in_memory = rank_groups(frame["y"], frame["a.b"], frame["g"])
     assert rankings.labels.tolist() == in_memory.labels.tolist()
     assert all(one == other for one, other in zip(rankings, in_memory, strict=True))

@@ -83,7 +83,7 @@ def test_the_result_is_that_of_rank_to_the_last_bit(frame, expected):
 
 
 def test_weights_and_groups_at_once(frame, table):
-    found = engine.rank(frame, **NAMES, weight=WEIGHT, group=GROUP)
+    found = engine.rank_groups(frame, **NAMES, weight=WEIGHT, group=GROUP)
     exact = rank_groups(table[LABEL], table[SCORE], table[GROUP], table[WEIGHT])
     assert found.labels.tolist() == exact.labels.tolist()
     for one, other in zip(found, exact, strict=True):

@@ -133,7 +133,7 @@ def in_pieces(data, roles, memory):
     ):
         found = positive_label(paths, roles, "data")
         options = {"label": "y", "score": "s", "weight": roles.weight, "pos_label": found}
-        groups = arrow.rank(paths, **options, group="g")
+        groups = arrow.rank_groups(paths, **options, group="g")
         groups = groups.select(positions(groups.labels.tolist()))
         named = dict(zip(groups.labels.tolist(), groups, strict=True))
         return arrow.rank(paths, **options), named

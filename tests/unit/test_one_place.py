@@ -1,5 +1,6 @@
 """A new metric, rule or estimator needs its own code and one line, and then it is everywhere."""
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,10 @@ def test_a_new_metric_is_in_the_evaluation_the_page_and_the_commands(added, data
     lines = [f"{int(a)},{b},{c}" for a, b, c in zip(y, scores["a"], scores["b"], strict=True)]
     table.write_text("\n".join(["y,a,b", *lines]))
     columns = ["--label", "y", "--score", "a", "--score", "b"]
+    asked = ["--metric", "first_share(scale=0.5)", "--json"]
+    more = json.loads(CliRunner().invoke(app, ["evaluate", str(table), *columns, *asked]).output)
+    found = more["models"][0]["measures"]["first_share(scale=0.5)"]["estimate"]
+    assert found == pytest.approx(0.5 * by_hand(y, scores["a"]))
     shown = CliRunner().invoke(app, ["evaluate", str(table), *columns])
     assert FirstShare.title in shown.output
     options = ["--metric", "first_share", "--method", "bootstrap", "--json"]

@@ -9,6 +9,7 @@ from rich.console import Console
 
 from .._version import __version__
 from ..evaluation import Evaluation, wording
+from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -24,6 +25,7 @@ from .options import (
     json_option,
     level_option,
     memory_option,
+    more_metrics_option,
     reading_options,
     recall_option,
     seed_option,
@@ -55,6 +57,7 @@ from .terminal import (
 @cluster_option
 @level_option
 @recall_option
+@more_metrics_option
 @seed_option
 @memory_option
 @json_option
@@ -69,6 +72,7 @@ def command(
     cluster: str | None,
     level: float,
     recall: float,
+    metrics: tuple[Metric, ...],
     seed: int,
     memory: int,
     as_json: bool,
@@ -87,7 +91,8 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    evaluation = evaluated(FileRequest(file, roles, level, recall, seed, memory * 2**20, reading))
+    request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading, metrics)
+    evaluation = evaluated(request)
     if as_json:
         write_json({"precall": __version__, "file": file} | evaluation.to_dict())
     else:

@@ -200,6 +200,16 @@ def metric_option(purpose: str) -> Callable[[F], F]:
     )
 
 
+more_metrics_option = click.option(
+    "--metric",
+    "metrics",
+    type=_MetricWords(),
+    multiple=True,
+    metavar="METRIC",
+    help="Show this metric too, as in precision_at_recall(0.5); repeat it for several.",
+)
+
+
 def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
     def apply(function: F) -> F:
         for option in reversed(options):
@@ -219,6 +229,7 @@ class FileRequest(NamedTuple):
     seed: int = 0
     memory: int = LARGE
     reading: ReadOptions = ReadOptions()
+    metrics: tuple[Metric, ...] = ()
 
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
@@ -251,6 +262,7 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         "confidence_level": request.level,
         "recall": request.recall,
         "seed": request.seed,
+        "metrics": request.metrics,
     }
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):
@@ -354,13 +366,15 @@ def _ranked_by_pieces(
     rankings = {}
     for name in roles.scores:
         with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
+            rank_all: Any = arrow.rank
+            if group is not None:
+                rank_all = partial(arrow.rank_groups, group=group)
             ranked_with = partial(
-                arrow.rank,
+                rank_all,
                 paths,
                 label=roles.label,
                 score=name,
                 weight=roles.weight,
-                group=group,
                 pos_label=pos_label,
                 memory=request.memory,
                 progress=progress,

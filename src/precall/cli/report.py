@@ -8,6 +8,7 @@ from .._text import visible
 from ..display.report import Origin, write_report
 from ..example import example_path, load_example
 from ..exceptions import InputError
+from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.large import LARGE
 from ..readers.options import ReadOptions
@@ -24,6 +25,7 @@ from .options import (
     group_option,
     level_option,
     memory_option,
+    more_metrics_option,
     reading_options,
     recall_option,
     seed_option,
@@ -46,6 +48,7 @@ from .terminal import spinner
 @cluster_option
 @level_option
 @recall_option
+@more_metrics_option
 @seed_option
 @memory_option
 @click.option(
@@ -68,6 +71,7 @@ def command(
     cluster: str | None,
     level: float,
     recall: float,
+    metrics: tuple[Metric, ...],
     seed: int,
     memory: int,
     output: str,
@@ -81,7 +85,7 @@ def command(
     if file is None:
         if label or scores or weight or pos_label or group or cluster:
             raise InputError("columns are named but no FILE: run precall report FILE --label ...")
-        request, origin = _example(level, recall, seed, output)
+        request, origin = _example(level, recall, metrics, seed, output)
     else:
         if not label or not scores:
             raise InputError("which columns? run precall report FILE --label NAME --score NAME")
@@ -93,7 +97,7 @@ def command(
             cluster=cluster,
             pos_label=pos_label,
         )
-        request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading)
+        request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading, metrics)
         origin = Origin(source=file_title(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
     evaluation = evaluated(request, curves=True)
@@ -105,7 +109,9 @@ def command(
         click.launch(written.as_uri())
 
 
-def _example(level: float, recall: float, seed: int, output: str) -> tuple[FileRequest, Origin]:
+def _example(
+    level: float, recall: float, metrics: tuple[Metric, ...], seed: int, output: str
+) -> tuple[FileRequest, Origin]:
     example = load_example()
     columns = example.columns
     roles = Roles(
@@ -114,7 +120,7 @@ def _example(level: float, recall: float, seed: int, output: str) -> tuple[FileR
         group=columns["group"],
         cluster=columns["cluster"],
     )
-    request = FileRequest(str(example_path()), roles, level, recall, seed, LARGE)
+    request = FileRequest(str(example_path()), roles, level, recall, seed, LARGE, metrics=metrics)
     command = ["precall", "report", *_settings(request), "-o", output]
     title = "Card payments: the example that comes with precall"
     return request, Origin(source=title, command=tuple(command))
@@ -141,6 +147,8 @@ def _settings(request: FileRequest) -> list[str]:
         value = getattr(request, option)
         if value != default:
             words += [f"--{option}", f"{value:g}"]
+    for metric in request.metrics:
+        words += ["--metric", str(metric)]
     reading = request.reading
     said = {
         "sep": "tab" if reading.delimiter == "\t" else reading.delimiter,

@@ -11,6 +11,7 @@ from typing import Any
 
 from .._optional import require
 from .._validation import as_count
+from ..aggregate.ranking_set import RankingSet
 from ..builder import RankingBuilder
 from ..exceptions import InputError
 from ..ranking import Ranking
@@ -43,13 +44,12 @@ def rank(
     label: str,
     score: str,
     weight: str | None = None,
-    group: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
     memory: int = 512 * 2**20,
     progress: Progress | None = None,
     options: ReadOptions | None = None,
-) -> Any:
+) -> Ranking:
     """Rank data on disk, exactly, in bounded memory.
 
     Two passes over the columns asked for: the first collects the distinct scores of positives, the
@@ -70,12 +70,10 @@ def rank(
         Names of the columns with labels and scores.
     weight : str, optional
         Name of the column with weights.
-    group : str, optional
-        Name of a column: rank each of its values by itself.
     pos_label : label, default 1
         The label of the positive class.
     max_rows : int, optional
-        Coarsen the result to this many rows, per group. Memory then no longer grows with the
+        Coarsen the result to this many rows. Memory then no longer grows with the
         number of positives, and :func:`precall.tie_bounds` of the result contains the exact value.
     memory : int
         Bytes to work in, all threads together, beside the interpreter and its libraries; 512 MiB
@@ -91,8 +89,7 @@ def rank(
 
     Returns
     -------
-    Ranking or RankingSet
-        A RankingSet, one ranking per group, when `group` is given.
+    Ranking
 
     Raises
     ------
@@ -115,15 +112,60 @@ def rank(
     >>> ranking == pr.rank(example.label, example.scores["gradient_boosting"])
     True
     """
+    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    ranking: Ranking = _ranked(data, request, max_rows, memory, progress, options)
+    return ranking
+
+
+def rank_groups(
+    data: object,
+    *,
+    label: str,
+    score: str,
+    group: str,
+    weight: str | None = None,
+    pos_label: object = 1,
+    max_rows: int | None = None,
+    memory: int = 512 * 2**20,
+    progress: Progress | None = None,
+    options: ReadOptions | None = None,
+) -> RankingSet:
+    """Rank every group of data on disk, exactly.
+
+    Parameters
+    ----------
+    group : str
+        Name of the column of groups: each of its values is ranked by itself.
+    data, label, score, weight, pos_label, max_rows, memory, progress, options
+        As in :func:`rank`; `max_rows` is per group.
+
+    Returns
+    -------
+    RankingSet
+        One ranking per group.
+    """
+    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    rankings: RankingSet = _ranked(data, request, max_rows, memory, progress, options)
+    return rankings
+
+
+def _ranked(
+    data: object,
+    request: Request,
+    max_rows: int | None,
+    memory: int,
+    progress: Progress | None,
+    options: ReadOptions | None,
+) -> Any:
+    """Rank all rows, or every group of them."""
     require("pyarrow", "this engine", "arrow")
     import pyarrow as pa
 
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     memory = as_count(memory, "memory", minimum=1)
     rows = _rows_at_a_time(request, memory)
     with ExitStack() as stack:
         source = stack.enter_context(open_source(data, request, memory, options))
-        if source.once and max_rows is not None and group is None:
+        if source.once and max_rows is not None and request.group is None:
             return _one_pass(source, request, max_rows, rows, progress)
         kept = source
         if source.once:

@@ -8,7 +8,9 @@ from operator import add
 from typing import Any
 
 from .._optional import require
+from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
+from ..ranking import Ranking
 from ._columns import Request, read_pieces
 from ._twopass import Task, rank_in_two_passes
 
@@ -23,10 +25,9 @@ def rank(
     label: str,
     score: str,
     weight: str | None = None,
-    group: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
-) -> Any:
+) -> Ranking:
     """Rank a Dask data frame, exactly, where its partitions are.
 
     Two passes: the workers collect the distinct scores of positives, then count negatives on and
@@ -37,17 +38,16 @@ def rank(
     ----------
     data : dask.dataframe.DataFrame, or list of delayed partitions
         Partitions are pandas data frames, or anything that PyArrow can read as a table.
-    label, score, weight, group, pos_label
+    label, score, weight, pos_label
         As in :func:`precall.engines.arrow.rank`.
     max_rows : int, optional
-        Coarsen the result to this many rows, per group. Beyond eight times as many distinct
+        Coarsen the result to this many rows. Beyond eight times as many distinct
         positive scores, thresholds are approximate quantiles of them, chosen by the workers; the
         counts on them are exact, and :func:`precall.tie_bounds` contains the exact value.
 
     Returns
     -------
-    Ranking or RankingSet
-        A RankingSet, one ranking per group, when `group` is given.
+    Ranking
 
     Raises
     ------
@@ -70,12 +70,47 @@ def rank(
     ...     engine.rank(dd.from_pandas(frame, npartitions=2), label="y", score="s")
     Ranking(n_pos=2, n_neg=2, prevalence=0.5, thresholds=2, tied=0 %)
     """
+    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    ranking: Ranking = _ranked(data, request, max_rows)
+    return ranking
+
+
+def rank_groups(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    group: str,
+    weight: str | None = None,
+    pos_label: object = 1,
+    max_rows: int | None = None,
+) -> RankingSet:
+    """Rank every group of a Dask data frame, exactly.
+
+    Parameters
+    ----------
+    group : str
+        Name of the column of groups: each of its values is ranked by itself.
+    data, label, score, weight, pos_label, max_rows
+        As in :func:`rank`; `max_rows` is per group.
+
+    Returns
+    -------
+    RankingSet
+        One ranking per group.
+    """
+    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    rankings: RankingSet = _ranked(data, request, max_rows)
+    return rankings
+
+
+def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
+    """Rank all rows, or every group of them."""
     require("dask", "this engine", "dask")
     import dask.config
     from dask.base import compute
     from dask.delayed import delayed
 
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     parts = _partitions(data, request)
 
     def run(task: Task) -> Any:

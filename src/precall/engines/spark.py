@@ -9,7 +9,9 @@ from operator import add
 from typing import Any
 
 from .._optional import require
+from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
+from ..ranking import Ranking
 from ._columns import Request, read_piece, read_pieces
 from ._twopass import Task, rank_in_two_passes
 
@@ -26,10 +28,9 @@ def rank(
     label: str,
     score: str,
     weight: str | None = None,
-    group: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
-) -> Any:
+) -> Ranking:
     """Rank a PySpark data frame, exactly, where its partitions are.
 
     Two passes: the executors collect the distinct scores of positives, which are broadcast, and
@@ -40,18 +41,17 @@ def rank(
     Parameters
     ----------
     data : pyspark.sql.DataFrame
-    label, score, weight, group, pos_label
+    label, score, weight, pos_label
         As in :func:`precall.engines.arrow.rank`. Names are taken literally, dots and backticks
-        included. Groups are partitioned: the counts of a group are added up in one place.
+        included.
     max_rows : int, optional
-        Coarsen the result to this many rows, per group. Beyond eight times as many distinct
+        Coarsen the result to this many rows. Beyond eight times as many distinct
         positive scores, thresholds are approximate quantiles of them, chosen by the executors; the
         counts on them are exact, and :func:`precall.tie_bounds` contains the exact value.
 
     Returns
     -------
-    Ranking or RankingSet
-        A RankingSet, one ranking per group, when `group` is given.
+    Ranking
 
     Raises
     ------
@@ -64,8 +64,44 @@ def rank(
     Precall must be installed on the executors. A task that fails is repeated by Spark; tasks
     only return their counts (no accumulators), so nothing is counted twice.
     """
-    require("pyspark", "this engine", "spark")
+    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    ranking: Ranking = _ranked(data, request, max_rows)
+    return ranking
+
+
+def rank_groups(
+    data: Any,
+    *,
+    label: str,
+    score: str,
+    group: str,
+    weight: str | None = None,
+    pos_label: object = 1,
+    max_rows: int | None = None,
+) -> RankingSet:
+    """Rank every group of a PySpark data frame, exactly.
+
+    Parameters
+    ----------
+    group : str
+        Name of the column of groups: each of its values is ranked by itself.
+    data, label, score, weight, pos_label, max_rows
+        As in :func:`rank`; `max_rows` is per group. Groups are partitioned: the
+        counts of a group are added up in one place.
+
+    Returns
+    -------
+    RankingSet
+        One ranking per group.
+    """
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    rankings: RankingSet = _ranked(data, request, max_rows)
+    return rankings
+
+
+def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
+    """Rank all rows, or every group of them."""
+    require("pyspark", "this engine", "spark")
     if not hasattr(data, "mapInArrow"):
         raise InputError(
             f"data must be a PySpark data frame, got {type(data).__name__}: "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from ..inference.bands import Band, difference_band
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
-from ..metrics import Metric
+from ..metrics import Metric, as_metric
 from ..ranking import Ranking
 from ..rows import Rows, as_rows
 from . import wording
@@ -53,6 +53,7 @@ def evaluate(
     pos_label: object = 1,
     confidence_level: float = 0.95,
     recall: float = 0.8,
+    metrics: Iterable[Metric | type[Metric] | str] = (),
     seed: int = 0,
     curves: bool = False,
     progress: Progress | None = None,
@@ -75,6 +76,8 @@ def evaluate(
         Of every interval.
     recall : float, default 0.8
         Recall at which precision is reported.
+    metrics : iterable of Metric or str
+        Metrics to show beside those that are always shown.
     seed : int, default 0
         For the draws of the bands.
     curves : bool, default False
@@ -102,7 +105,9 @@ def evaluate(
     rows = as_rows(
         data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label
     )
-    settings = _settings(confidence_level, recall, seed, rows.cluster is not None, len(rows.names))
+    settings = _settings(
+        confidence_level, recall, seed, rows.cluster is not None, len(rows.names), metrics
+    )
     _validation.require_progress(progress)
     say: Progress = progress if progress is not None else lambda words: None
     titles = wording.clean_names(rows.names)
@@ -135,6 +140,7 @@ def evaluate_rankings(
     groups: Mapping[str, RankingSet] | None = None,
     confidence_level: float = 0.95,
     recall: float = 0.8,
+    metrics: Iterable[Metric | type[Metric] | str] = (),
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate models whose rows are not at hand, such as rankings from an engine.
@@ -146,7 +152,7 @@ def evaluate_rankings(
     rankings : mapping from name to Ranking
     groups : mapping from name to RankingSet, optional
         The same models ranked group by group.
-    confidence_level, recall, seed
+    confidence_level, recall, metrics, seed
         As in :func:`evaluate`.
 
     Examples
@@ -158,7 +164,7 @@ def evaluate_rankings(
     """
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")
-    settings = _settings(confidence_level, recall, seed, False, len(rankings))
+    settings = _settings(confidence_level, recall, seed, False, len(rankings), metrics)
     titles = wording.clean_names(list(rankings))
     with quietly():
         models = [
@@ -170,14 +176,22 @@ def evaluate_rankings(
 
 
 def _settings(
-    confidence_level: object, recall: object, seed: object, clustered: bool, candidates: int
+    confidence_level: object,
+    recall: object,
+    seed: object,
+    clustered: bool,
+    candidates: int,
+    metrics: Iterable[Any] = (),
 ) -> Settings:
+    if isinstance(metrics, (str, Metric, type)):
+        metrics = (metrics,)
     return Settings(
         confidence_level=_validation.as_fraction(confidence_level, "confidence_level"),
         recall=_validation.as_fraction(recall, "recall"),
         seed=_validation.as_count(seed, "seed"),
         clustered=clustered,
         candidates=candidates,
+        metrics=tuple(as_metric(metric) for metric in metrics),
     )
 
 
@@ -223,10 +237,11 @@ def _difference_bands(
 def _model(
     name: str, title: str, ranking: Ranking, settings: Settings, intervals: Intervals
 ) -> ModelEvaluation:
-    measures = {
-        metric.name: measure(metric, ranking, intervals)
-        for metric in shown_metrics(settings.recall)
-    }
+    shown = shown_metrics(settings.recall)
+    measures = {metric.name: measure(metric, ranking, intervals) for metric in shown}
+    for metric in settings.metrics:
+        if metric not in shown:
+            measures[str(metric)] = measure(metric, ranking, intervals)
     effect = None
     clustered = measures["aucpr"].interval
     if settings.clustered and clustered is not None:

@@ -22,7 +22,7 @@ from ..exceptions import InputError
 from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
-from ..metrics import ESTIMATORS
+from ..metrics import ESTIMATORS, Metric
 from ..points.operating import OperatingPoint
 from ..ranking import Ranking
 from . import wording
@@ -52,6 +52,8 @@ class Settings:
         Whether rows that belong together were taken together.
     candidates : int
         How many models the best one is chosen from.
+    metrics : tuple of Metric
+        What was asked for beside the metrics that are always shown.
     """
 
     confidence_level: float = 0.95
@@ -59,6 +61,7 @@ class Settings:
     seed: int = 0
     clustered: bool = False
     candidates: int = 1
+    metrics: tuple[Metric, ...] = ()
 
     @property
     def choice_level(self) -> float:
