@@ -277,6 +277,11 @@ CASES = (
             "pr.operating_point(coarse, min_precision=0.4)",
             _input("operating_point must see every score, and this ranking was coarsened"),
         ),
+        (
+            "rows that belong together where they must be independent",
+            "pr.operating_point(pr.Rows(y, s, clusters=s), min_precision=0.4)",
+            _input("operating_point takes rows as independent, and these rows have clusters"),
+        ),
     ),
 )
 

@@ -22,7 +22,7 @@ INTERVALS = (
 # The numbers were frozen with the numbers of each class as part of the design.
 CLASSES = {"sampling": "classes"}
 # Said elsewhere in the file, or by the data.
-LEFT_OUT = ("confusion", "confidence_level", "labels", "required", "joint_confidence_level")
+LEFT_OUT = ("confusion", "confidence_level", "labels", "joint_confidence_level")
 BEST = {
     "f1": {},
     "f_beta": {"beta": 2.0},
@@ -65,6 +65,15 @@ def plain(result):
     return {key: value for key, value in result.to_dict().items() if key not in LEFT_OUT}
 
 
+def promise(point):
+    """An operating point under the names that its numbers were frozen with."""
+    found = plain(point)
+    for each in (*found.pop("constraints"), *found.pop("other_bounds")):
+        found[f"{each['name']}_bound"] = each["bound"]
+        found[each["name"]] = each["observed"]
+    return found
+
+
 def exact(y, s, w=None, groups=None, **_):
     ranking = pr.rank(y, s, sample_weight=w)
     middle = ranking.threshold[len(ranking) // 2].item()
@@ -97,7 +106,8 @@ def quantiles(y, s, w=None, other=None, clusters=None, groups=None):
                 got = asked(pr.interval, ranking, metric, method=method, **CLASSES)
                 yield f"interval {metric.name} {method}", plain(got)
     for target in ("min_precision", "min_recall"):
-        yield f"promise {target}", plain(asked(pr.operating_point, ranking, **{target: 0.6}))
+        got = asked(pr.operating_point, ranking, **{target: 0.6})
+        yield f"promise {target}", got if isinstance(got, str) else promise(got)
     for curve in ("pr", "roc", "hit"):
         got = asked(pr.band, ranking, curve, method="exact", n_points=3)
         yield f"exact {curve}_band", got if isinstance(got, str) else [got.low, got.high]

@@ -20,8 +20,8 @@ from .example import Example
 from .inference.bands.band import Band
 from .inference.compare import Comparison
 from .inference.result import MetricInterval
+from .points.constraints import CertifiedBound, Constraint, OperatingPoint
 from .points.matrix import Confusion, Contour
-from .points.operating import OperatingPoint
 from .points.thresholds import BestThreshold
 from .privacy.attack import Exposure
 from .privacy.crossval import PrivateCrossValidation
@@ -35,9 +35,11 @@ __all__ = [
     "Aggregate",
     "Band",
     "BestThreshold",
+    "CertifiedBound",
     "Comparability",
     "Comparison",
     "Confusion",
+    "Constraint",
     "Contour",
     "Convention",
     "Conventions",

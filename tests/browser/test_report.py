@@ -327,10 +327,11 @@ def test_what_is_no_number_changes_nothing_and_is_named(view, typed):
 def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
     points = example.evaluation.models[0].certificates
     options = view.page.eval_on_selector_all("#certificate option", "all => all.map(o => o.text)")
-    assert options == ["–", *(wording.percent(point.required) for point in points)]
+    kept = [wording.percent(point.constraints[0].required) for point in points]
+    assert options == ["–", *kept]
     view.page.select_option("#certificate", str(len(points) - 1))
     text = view.text("#certificate-text")
-    assert f"at least {wording.percent(points[-1].required)} with 95 % confidence" in text
+    assert f"at least {kept[-1]} with 95 % confidence" in text
     assert "the choice among 14 precisions and 2 models included" in text
     assert float(view.page.input_value("#threshold")) == points[-1].threshold
     assert view.text("#tp") == wording.count(points[-1].confusion.tp)

@@ -72,7 +72,10 @@ def test_compare_resamples_with_a_seed_and_no_bar_in_a_pipe(run, csv_file, metho
 def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
     ours = operating_point(pr.rank(rows["y"], rows["a"]), min_precision=0.5)
     options = ("operate", csv_file, "--label", "y", "--score", "a", "--min-precision", "0.5")
-    assert run(*options, "--json").json()["models"][0]["threshold"] == ours.threshold
+    [model] = run(*options, "--json").json()["models"]
+    assert model["threshold"] == ours.threshold
+    assert model["constraints"] == [ours.of("precision").to_dict()]
+    assert model["other_bounds"] == [ours.of("recall").to_dict()]
     shown = run(*options).out
     assert " ".join(ours.message.split()) in " ".join(shown.split())
     impossible = run(*options[:-1], "0.999")

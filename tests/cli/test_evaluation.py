@@ -182,7 +182,8 @@ def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good,
     assert "with 95 % confidence, the choice among 14 precisions and 4 models" in sentence
     ranking = pr.rank(y, scores[best.name])
     for point in best.certificates:
-        again = pr.operating_point(ranking, min_precision=point.required, n_candidates=4 * 14)
+        [asked] = point.constraints
+        again = pr.operating_point(ranking, min_precision=asked.required, n_candidates=4 * 14)
         assert point.threshold == again.threshold
     assert any(wording.threshold(p.threshold) in sentence for p in best.certificates)
     # A difference of two that were chosen among four is left to the table.

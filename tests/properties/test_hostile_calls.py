@@ -98,7 +98,7 @@ NEEDED: dict[str, Any] = {
 }
 ALSO = {
     "undo_downsampling": {"ratio": 0.5},
-    "operating_point": {"min_precision": 0.4},
+    "operating_point": {"data": PLAIN, "min_precision": 0.4},
     "interval": {"data": PLAIN},
     "band": {"data": PLAIN},
     "compare": {"data": list(Y), "scores": {"a": list(S), "b": list(S)[::-1]}},
@@ -221,7 +221,7 @@ def test_one_hostile_argument(name):
 
 # What a function calls the ranking that it is asked about.
 ABOUT_ONE_RANKING = {name: "ranking" for name in FUNCTIONS if "ranking" in options_of(name)}
-ABOUT_ONE_RANKING |= {"interval": "data", "band": "data"}
+ABOUT_ONE_RANKING |= {"interval": "data", "band": "data", "operating_point": "data"}
 
 
 @pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")

@@ -50,6 +50,6 @@ def test_the_promise_holds_for_the_best_of_eight_equal_models():
         point = promised(best_of([model(y, column, settings) for column in scores]))
         if point is not None:
             made += 1
-            wrong += precision(point.threshold) < point.required
+            wrong += precision(point.threshold) < point.constraints[0].required
     assert made > 0.9 * DATA_SETS  # something is promised
     assert stats.binomtest(wrong, DATA_SETS, 0.05, alternative="greater").pvalue > 1e-3

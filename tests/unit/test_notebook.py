@@ -22,7 +22,10 @@ RANKING = pr.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
             pr.compare(EXAMPLE.label, EXAMPLE.scores, sampling="classes"),
             ("Comparison", "scorecard", "0.4105"),
         ),
-        (pr.operating_point(RANKING, min_precision=0.5), ("OperatingPoint", "0.5")),
+        (
+            pr.operating_point(RANKING, min_precision=0.5),
+            ("OperatingPoint", "bound: 0.5<br>", "observed: 0.75 (0.6163 to 0.8561)"),
+        ),
         (pr.confusion(RANKING, 0.5), ("Confusion", "precision")),
         (pr.best_threshold(RANKING), ("BestThreshold", "threshold")),
         (pr.conventions(RANKING), ("Conventions", "scikit-learn")),

@@ -462,6 +462,66 @@ class TestWeights:
         assert by_class.exact
 
 
+class TestConstraints:
+    def test_what_was_asked_and_what_comes_with_it(self):
+        y, s = normal()
+        for target, asked, other in (
+            ("min_precision", "precision", "recall"),
+            ("min_recall", "recall", "precision"),
+        ):
+            point = operating_point(pr.rank(y, s), **{target: 0.8})
+            [constraint] = point.constraints
+            [beside] = point.other_bounds
+            assert (constraint.name, beside.name) == (asked, other)
+            assert (constraint.required, constraint.bound, constraint.holds) == (0.8, 0.8, True)
+            assert constraint.observed == getattr(point, asked)
+            assert beside.bound == getattr(point, f"{other}_bound")
+            assert beside.observed == getattr(point, other)
+            assert (point.of(asked), point.of(other)) == (constraint, beside)
+            assert [each.name for each in point.bounds] == ["precision", "recall"]
+            assert repr(constraint) == f"Constraint({asked} >= 0.8: holds)"
+            assert repr(beside) == f"CertifiedBound({other} >= {beside.bound:.4g})"
+
+    def test_a_constraint_that_cannot_be_promised(self):
+        point = operating_point(separated(10, 90), min_precision=0.9)
+        [constraint] = point.constraints
+        assert not constraint.holds
+        assert constraint.required == 0.9
+        assert constraint.bound is constraint.observed is point.precision is point.recall is None
+        assert repr(constraint) == "Constraint(precision >= 0.9: not certified)"
+        assert repr(point.of("recall")) == "CertifiedBound(recall, no bound)"
+        with pytest.raises(InputError, match="no bound for 'selected' here: take one of precision"):
+            point.of("selected")
+
+    def test_a_frame_has_one_row(self):
+        point = operating_point(pr.rank(*normal()), min_recall=0.8)
+        [row] = point.to_frame().to_dict("records")
+        assert row["threshold"] == point.threshold
+        assert (row["recall_required"], row["recall_holds"]) == (0.8, True)
+        assert row["precision_bound"] == point.precision_bound
+        assert row["precision_observed_low"] == point.precision.low
+        assert row["confusion_tp"] == point.confusion.tp
+
+
+class TestRows:
+    def test_rows_are_ranked_here(self):
+        y, s = normal()
+        expected = operating_point(pr.rank(y, s), min_precision=0.8)
+        assert operating_point(pr.Rows(y, s), min_precision=0.8) == expected
+        two = pr.Rows(y, {"new": s, "old": -s})
+        assert operating_point(two, model="new", min_precision=0.8) == expected
+        with pytest.raises(InputError, match=r"the models 'new', 'old': say which \(model=\)"):
+            operating_point(two, min_precision=0.8)
+
+    def test_clusters_are_refused_with_a_way_out(self):
+        y, s = normal()
+        rows = pr.Rows(y, s, clusters=np.arange(y.size) // 2)
+        with pytest.raises(InputError, match=r"have clusters.*or rows\.unclustered\(\)"):
+            operating_point(rows, min_precision=0.8)
+        expected = operating_point(pr.rank(y, s), min_precision=0.8)
+        assert operating_point(rows.unclustered(), min_precision=0.8) == expected
+
+
 class TestArguments:
     def test_exactly_one_target(self):
         ranking = separated(2, 2)

@@ -7,7 +7,8 @@ import click
 from .._text import visible
 from .._version import __version__
 from ..evaluation import Settings, wording
-from ..points.operating import OperatingPoint, operating_point
+from ..points.constraints import OperatingPoint
+from ..points.operating import operating_point
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -103,12 +104,10 @@ def show(title: str, point: OperatingPoint) -> None:
         return
     output.print()
     rows = []
-    for name, bound, seen in (
-        ("precision", point.precision_bound, point.precision),
-        ("recall", point.recall_bound, point.recall),
-    ):
+    for each in point.bounds:
+        seen = each.observed
         observed = wording.interval(seen.estimate, seen.low, seen.high) if seen else "–"
-        rows.append([name, f"≥ {wording.number(bound)}", observed])
+        rows.append([each.name, f"≥ {wording.number(each.bound)}", observed])
     grid(output, [("", "left"), ("promised", "right"), ("observed", "right")], rows, indent=2)
     output.print()
     at = point.confusion

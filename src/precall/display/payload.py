@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._counting import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation, wording
-from ..evaluation.promises import promise
+from ..evaluation.promises import kept_precision, promise
 from ..evaluation.results import plain
 from ..evaluation.threshold_table import ThresholdLimits
 from ..points.matrix import iso_f_contours
@@ -63,7 +63,7 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
         },
         "certificates": [
             {
-                "required": point.required,
+                "required": kept_precision(point),
                 "threshold": plain(point.threshold),
                 "tp": float(point.confusion.tp),
                 "fp": float(point.confusion.fp),

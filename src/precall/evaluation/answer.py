@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..exceptions import InputError
-from ..points.operating import OperatingPoint
+from ..points.constraints import OperatingPoint
 from . import wording
-from .promises import choice
+from .promises import choice, kept_precision
 from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
 
 # A promise that finds less than this share of the positives is of little use.
@@ -162,8 +162,9 @@ def _promise(best: ModelEvaluation) -> str:
     assumed += f", {choice(settings.candidates)}"
     found = point.recall.estimate if point.recall else 0.0
     level = wording.percent(settings.confidence_level)
+    kept = wording.percent(kept_precision(point))
     return (
         f"Selecting scores of {wording.threshold(point.threshold)} and above keeps precision at or "
-        f"above {wording.percent(point.required)} with {level} confidence{assumed}; here that "
-        f"finds {wording.percent(found, 0)} of the positives."
+        f"above {kept} with {level} confidence{assumed}; here that finds "
+        f"{wording.percent(found, 0)} of the positives."
     )

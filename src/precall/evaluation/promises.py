@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..points.operating import OperatingPoint, operating_point
+from ..points.constraints import OperatingPoint
+from ..points.operating import operating_point
 from ..ranking import Ranking
 from . import wording
 from .quiet import quietly
@@ -39,6 +40,12 @@ def certified_points(
     return tuple(points)
 
 
+def kept_precision(point: OperatingPoint) -> float:
+    """The minimum precision that a point of the ladder keeps."""
+    [constraint] = point.constraints
+    return constraint.required
+
+
 def choice(candidates: int) -> str:
     """What the confidence of a promise allows for, in words."""
     models = f" and {candidates} models" if candidates > 1 else ""
@@ -50,6 +57,6 @@ def promise(point: OperatingPoint, candidates: int) -> str:
     sure = f"{wording.percent(point.confidence_level)} confidence"
     return (
         f"Scores of {wording.threshold(point.threshold)} and above have a precision of at least "
-        f"{wording.percent(point.required)} with {sure}, and a recall of at least "
+        f"{wording.percent(kept_precision(point))} with {sure}, and a recall of at least "
         f"{wording.percent(point.recall_bound or 0.0)} with {sure}, {choice(candidates)}."
     )

@@ -23,7 +23,7 @@ from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
 from ..metrics import ESTIMATORS, Metric
-from ..points.operating import OperatingPoint
+from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from . import wording
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows

@@ -1,13 +1,16 @@
 """Single thresholds: confusion metrics, the best threshold, and one that can be promised."""
 
+from .constraints import CertifiedBound, Constraint, OperatingPoint
 from .matrix import Confusion, confusion, f_beta, iso_f_contours
-from .operating import OperatingPoint, operating_point
+from .operating import operating_point
 from .thresholds import CRITERIA, BestThreshold, best_threshold
 
 __all__ = [
     "CRITERIA",
     "BestThreshold",
+    "CertifiedBound",
     "Confusion",
+    "Constraint",
     "OperatingPoint",
     "best_threshold",
     "confusion",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,9 +13,8 @@ import numpy.typing as npt
 from .. import _validation
 from .._estimators import ratio
 from .._interval import Interval
-from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
-from ..ranking import Ranking
+from ..ranking import Ranking, as_ranked
 from .certificates import (
     binomial_tail,
     passing_run,
@@ -25,90 +23,14 @@ from .certificates import (
     smallest_rank,
     uniform_share,
 )
+from .constraints import CertifiedBound, Constraint, OperatingPoint
 from .independent import IndependentCounts, independent_counts
-from .matrix import Confusion, at_row, plain_number
+from .matrix import Confusion, at_row
 
 FloatArray = npt.NDArray[np.float64]
 
 # Data this many times larger is as good as out of reach.
 _LARGEST_SCALE = 2.0**20
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class OperatingPoint(Rich):
-    """A threshold with the precision and recall that can be promised there.
-
-    Attributes
-    ----------
-    certified : bool
-        Whether a threshold could be certified. If not, `threshold` and all that belongs to it
-        are None and `message` says why.
-    threshold : number or None
-        ``score >= threshold`` is selected.
-    target : str
-        ``"min_precision"`` or ``"min_recall"``.
-    required : float
-        The value asked for.
-    precision_bound, recall_bound : float or None
-        Lower bounds, each true with probability `confidence_level` although the threshold was
-        chosen on the same data (and the model, out of `n_candidates`).
-    confidence_level : float
-    joint_confidence_level : float
-        Probability with which both bounds are true together.
-    precision, recall : Interval or None
-        The values observed with two-sided Clopper-Pearson limits, which hold for a threshold
-        and a model fixed in advance: narrower than the bounds above, and optimistic here.
-    confusion : Confusion or None
-        The counts observed there.
-    prevalence : float or None
-        The prevalence that precision refers to, if it is not that of the data.
-    positives_needed : int or None
-        If not certified: about how many positives would be enough if more data looked like this
-        data; None if more of the same would not help.
-    n_candidates : int
-        Number of models that the promise was corrected for.
-    exact : bool
-        False for weighted rows: effective sample sizes stand in for counts, and the levels are
-        approximate.
-    message : str
-        The result in words.
-    """
-
-    certified: bool
-    threshold: Any
-    target: str
-    required: float
-    precision_bound: float | None
-    recall_bound: float | None
-    confidence_level: float
-    joint_confidence_level: float
-    precision: Interval | None
-    recall: Interval | None
-    confusion: Confusion | None
-    prevalence: float | None
-    positives_needed: int | None
-    n_candidates: int
-    exact: bool
-    message: str
-
-    def __repr__(self) -> str:
-        """Return one line."""
-        if not self.certified:
-            return f"OperatingPoint(not certified: {self.message})"
-        return (
-            f"OperatingPoint(threshold={self.threshold:.6g}, precision >= "
-            f"{self.precision_bound:.4g}, recall >= {self.recall_bound:.4g}, "
-            f"{100 * self.confidence_level:.6g} % each, "
-            f"{100 * self.joint_confidence_level:.6g} % both)"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values that survive JSON."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        plain["threshold"] = None if self.threshold is None else plain_number(self.threshold)
-        for name in ("precision", "recall", "confusion"):
-            plain[name] = plain[name] and plain[name].to_dict()
-        return plain
 
 
 class _Certificate(NamedTuple):
@@ -121,9 +43,18 @@ class _Certificate(NamedTuple):
     reason: str = ""
 
 
+class _Target(NamedTuple):
+    """What was asked: at least `required` of `name`; `other` is bounded beside it."""
+
+    name: str
+    other: str
+    required: float
+
+
 def operating_point(
-    ranking: Ranking,
+    data: Any,
     *,
+    model: str | None = None,
     min_precision: float | None = None,
     min_recall: float | None = None,
     confidence_level: float = 0.95,
@@ -138,8 +69,11 @@ def operating_point(
 
     Parameters
     ----------
-    ranking : Ranking
-        From :func:`precall.rank`. Not coarsened: testing has to see every score.
+    data : Ranking or Rows
+        Not coarsened: testing has to see every score. Rows with clusters are refused, because the
+        bounds hold for independent rows only.
+    model : str, optional
+        Which model, where the rows have several; see `n_candidates` if it was chosen among them.
     min_precision, min_recall : float
         The target: exactly one of them.
     confidence_level : float, default 0.95
@@ -156,10 +90,13 @@ def operating_point(
     Returns
     -------
     OperatingPoint
-        Says so in `certified` and `message` if nothing can be certified.
+        Says so in `certified` and `message` if nothing can be certified. Its `constraints` are
+        what was asked.
 
     Raises
     ------
+    InputError
+        For a coarsened ranking, and for rows that have clusters.
     UndefinedMetricError
         If a class is empty.
 
@@ -190,15 +127,18 @@ def operating_point(
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(5000) < 0.2
     >>> ranking = pr.rank(y, rng.normal(size=5000) + 2 * y)
-    >>> pr.operating_point(ranking, min_precision=0.8)
+    >>> point = pr.operating_point(ranking, min_precision=0.8)
+    >>> point
     OperatingPoint(threshold=1.82099, precision >= 0.8, recall >= 0.5512, 95 % each, 90 % both)
+    >>> point.constraints
+    (Constraint(precision >= 0.8: holds),)
     >>> pr.operating_point(ranking, min_recall=0.8)
     OperatingPoint(threshold=1.09461, precision >= 0.5699, recall >= 0.8, 95 % each, 90 % both)
     >>> pr.operating_point(ranking, min_precision=0.8, prevalence=0.05).positives_needed
     1794
     """
-    _validation.require_ranking(ranking)
-    target, required = _target(min_precision, min_recall)
+    ranking = _independent_rows(data, model)
+    target = _target(min_precision, min_recall)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     n_candidates = _validation.as_count(n_candidates, "n_candidates", minimum=1)
     delta = (1.0 - level) / n_candidates  # their errors add up, whichever model is chosen
@@ -215,21 +155,33 @@ def operating_point(
             "rows, with an engine without max_rows where they do not fit into memory."
         )
     counts = independent_counts(ranking, prevalence)
-    if target == "min_recall":
-        certificate = _certify_recall(counts, required, delta)
+    if target.name == "recall":
+        certificate = _certify_recall(counts, target.required, delta)
     elif counts.prevalence is None:
-        certificate = _certify_precision(counts, required, delta)
+        certificate = _certify_precision(counts, target.required, delta)
     else:
-        certificate = _certify_elsewhere(counts, required, delta, counts.prevalence)
-    return _result(ranking, counts, certificate, target, required, level, n_candidates)
+        certificate = _certify_elsewhere(counts, target.required, delta, counts.prevalence)
+    return _result(ranking, counts, certificate, target, level, n_candidates)
 
 
-def _target(min_precision: object, min_recall: object) -> tuple[str, float]:
+def _independent_rows(data: Any, model: str | None) -> Ranking:
+    ranking, rows, _ = as_ranked(data, model)
+    if rows is not None and rows.cluster is not None:
+        raise InputError(
+            "operating_point takes rows as independent, and these rows have clusters, so its "
+            "bounds would promise too much: pass one row per cluster, or rows.unclustered() if "
+            "rows of one cluster do not resemble each other."
+        )
+    return ranking
+
+
+def _target(min_precision: object, min_recall: object) -> _Target:
     if (min_precision is None) == (min_recall is None):
         raise InputError("give exactly one of min_precision and min_recall.")
     if min_precision is not None:
-        return "min_precision", _validation.as_fraction(min_precision, "min_precision")
-    return "min_recall", _validation.as_fraction(min_recall, "min_recall")
+        required = _validation.as_fraction(min_precision, "min_precision")
+        return _Target("precision", "recall", required)
+    return _Target("recall", "precision", _validation.as_fraction(min_recall, "min_recall"))
 
 
 def _certify_precision(counts: IndependentCounts, required: float, delta: float) -> _Certificate:
@@ -338,36 +290,42 @@ def _result(
     ranking: Ranking,
     counts: IndependentCounts,
     certificate: _Certificate,
-    target: str,
-    required: float,
+    target: _Target,
     level: float,
     n_candidates: int,
 ) -> OperatingPoint:
     row = certificate.row
-    shared = target == "min_precision" and counts.prevalence is not None
+    shared = target.name == "precision" and counts.prevalence is not None
     joint = level if shared else max(2.0 * level - 1.0, 0.0)
     at = None if row is None else at_row(ranking, row)
-    precision = recall = None
+    bounds = {"precision": certificate.precision, "recall": certificate.recall}
+    observed: dict[str, Interval | None] = dict.fromkeys(bounds)
     if row is not None:
-        recall = _observed(counts.tp[row], counts.n_pos, level)
-        precision = _observed_precision(counts, row, level)
+        observed["recall"] = _observed(counts.tp[row], counts.n_pos, level)
+        observed["precision"] = _observed_precision(counts, row, level)
+    constraint = Constraint(
+        name=target.name,
+        bound=bounds[target.name],
+        observed=observed[target.name],
+        required=target.required,
+        holds=row is not None,
+    )
+    other = CertifiedBound(
+        name=target.other, bound=bounds[target.other], observed=observed[target.other]
+    )
     return OperatingPoint(
         certified=row is not None,
         threshold=None if at is None else at.threshold,
-        target=target,
-        required=required,
-        precision_bound=certificate.precision,
-        recall_bound=certificate.recall,
+        constraints=(constraint,),
+        other_bounds=(other,),
         confidence_level=level,
         joint_confidence_level=joint,
-        precision=precision,
-        recall=recall,
         confusion=at,
         prevalence=counts.prevalence,
         positives_needed=certificate.positives_needed,
         n_candidates=n_candidates,
         exact=counts.exact,
-        message=_message(ranking, certificate, at, target, required, level, n_candidates),
+        message=_message(ranking, certificate, at, target, level, n_candidates),
     )
 
 
@@ -406,14 +364,11 @@ def _message(
     ranking: Ranking,
     certificate: _Certificate,
     at: Confusion | None,
-    target: str,
-    required: float,
+    target: _Target,
     level: float,
     n_candidates: int,
 ) -> str:
-    wanted, other = (
-        ("precision", "recall") if target == "min_precision" else ("recall", "precision")
-    )
+    wanted, other, required = target
     sure = f"{100 * level:.6g} % confidence"
     chosen = f" This holds for the best of {n_candidates} models." if n_candidates > 1 else ""
     if at is not None:
