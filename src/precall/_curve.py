@@ -212,12 +212,11 @@ class Curve(Rich):
         share = np.where(position[exact] == target, exact == after, share)
         tp = self.tp[before] + share * (self.tp[after] - self.tp[before])
         fp = self.fp[before] + share * (self.fp[after] - self.fp[before])
-        point = replace(
-            self,
-            tp=np.atleast_1d(tp),
-            fp=np.atleast_1d(fp),
-            threshold=np.full(np.size(tp), np.nan),
-            observed=np.zeros(np.size(tp), dtype=bool),
+        point = self._through(
+            np.atleast_1d(tp),
+            np.atleast_1d(fp),
+            np.full(np.size(tp), np.nan),
+            np.zeros(np.size(tp), dtype=bool),
         )
         height = point.y.reshape(np.shape(tp))
         # The empty selection has a limit, which only its neighbour on the curve knows.
@@ -262,12 +261,23 @@ class Curve(Rich):
 
     def subset(self, which: Any) -> Curve:
         """Return the curve through some of the points."""
-        return replace(
-            self,
-            tp=self.tp[which],
-            fp=self.fp[which],
-            threshold=self.threshold[which],
-            observed=self.observed[which],
+        return self._through(
+            self.tp[which], self.fp[which], self.threshold[which], self.observed[which]
+        )
+
+    def _through(self, tp: Array, fp: Array, threshold: Array, observed: Array) -> Curve:
+        """Return the curve of the same kind and sizes through other points.
+
+        A plain one: what a subclass knows of itself is not true of other points.
+        """
+        return Curve(
+            kind=self.kind,
+            tp=tp,
+            fp=fp,
+            n_pos=self.n_pos,
+            n_neg=self.n_neg,
+            threshold=threshold,
+            observed=observed,
         )
 
     def convex_hull(self) -> Curve:
@@ -278,14 +288,13 @@ class Curve(Rich):
         """
         if self.kind == "gain":
             raise InputError("take the convex hull of the ROC or PR curve, not of the gain curve.")
-        path = self
+        path: Curve = self
         if self.tp[0] + self.fp[0] > 0:
-            path = replace(
-                self,
-                tp=np.append(0.0, self.tp),
-                fp=np.append(0.0, self.fp),
-                threshold=np.append(np.inf, self.threshold),
-                observed=np.append(True, self.observed),
+            path = self._through(
+                np.append(0.0, self.tp),
+                np.append(0.0, self.fp),
+                np.append(np.inf, self.threshold),
+                np.append(True, self.observed),
             )
         return drawable(path.subset(roc_hull(path.tp, path.fp)))
 

@@ -106,10 +106,12 @@ def test_a_summary_curve_is_achievable_and_falls_when_prevalence_does(data, prev
     rankings = rank_groups(y, s, g)
     assume(np.any((rankings.n_pos > 0) & (rankings.n_neg > 0)))
     here, lower = summary_curve(rankings, prevalence), summary_curve(rankings, prevalence / 2)
-    assert pr.minimum_aucpr(prevalence) - 1e-12 <= here.area <= 1 + 1e-12
+    assert pr.minimum_aucpr(prevalence) - 1e-12 <= here.area() <= 1 + 1e-12
     assert np.all(
-        pr.is_achievable(here.recall, np.minimum(here.precision * (1 + 1e-12), 1), prevalence)
+        pr.is_achievable(
+            here.band.recall, np.minimum(here.band.precision * (1 + 1e-12), 1), prevalence
+        )
     )
-    assert lower.area <= here.area + 1e-12
-    assert np.all(np.diff(here.curve.tp) >= 0)
-    assert np.all(np.diff(here.curve.fp) >= 0)
+    assert lower.area() <= here.area() + 1e-12
+    assert np.all(np.diff(here.tp) >= 0)
+    assert np.all(np.diff(here.fp) >= 0)

@@ -73,4 +73,4 @@ def test_hard_options_are_answered():
     heavy = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1e-90, 1e90, 1e-90])
     assert pr.aucpr(heavy, "davis_goadrich") == pytest.approx(0.5)
     almost_sure = pr.summary_curve([RANKING] * 3, confidence_level=float(np.nextafter(1.0, 0.0)))
-    assert np.isfinite(almost_sure.high).all()
+    assert np.isfinite(almost_sure.band.high).all()

@@ -53,13 +53,13 @@ def test_equal_tasks_give_their_own_curve(levels, copies):
     )
     summary = summary_curve(rankings)
     own = pr.pr_curve(ranking)
-    np.testing.assert_allclose(summary.curve.at(RECALLS), own.at(RECALLS), atol=1e-14)
-    assert summary.area == pytest.approx(own.area(), abs=1e-14)
-    assert summary.area == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-14)
+    np.testing.assert_allclose(summary.at(RECALLS), own.at(RECALLS), atol=1e-14)
+    assert summary.area() == pytest.approx(own.area(), abs=1e-14)
+    assert summary.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-14)
     assert summary.prevalence == pytest.approx(ranking.prevalence)
     elsewhere = summary_curve(rankings, prevalence=0.05)
     moved = pr.pr_curve(ranking.at_prevalence(0.05))
-    assert elsewhere.area == pytest.approx(moved.area(), abs=1e-14)
+    assert elsewhere.area() == pytest.approx(moved.area(), abs=1e-14)
 
 
 @pytest.mark.parametrize("levels", [None, 2])
@@ -72,7 +72,7 @@ def test_it_is_the_mean_false_positive_rate_at_every_recall(levels):
     for recall in np.unique(np.concatenate([np.linspace(0.01, 1, 40), [0.5, 1 / 3, 0.25]])):
         alpha = float(np.mean([naive_groups.false_positive_rate(rows, recall) for rows in tasks]))
         expected = 0.2 * recall / (0.2 * recall + 0.8 * alpha)
-        assert float(summary.curve.at(recall)) == pytest.approx(expected, abs=1e-9)
+        assert float(summary.at(recall)) == pytest.approx(expected, abs=1e-9)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -83,11 +83,13 @@ def test_the_order_of_tasks_changes_nothing(method):
     first = summary_curve(rank_groups(y, s, group), 0.2, method=method)
     second = summary_curve(rank_groups(y, s, mixed[group]), 0.2, method=method)
     if method == "reference":  # to the last bit
-        np.testing.assert_array_equal(first.curve.tp, second.curve.tp)
-        np.testing.assert_array_equal(first.curve.fp, second.curve.fp)
-    assert first.area == pytest.approx(second.area, abs=1e-14)
+        np.testing.assert_array_equal(first.tp, second.tp)
+        np.testing.assert_array_equal(first.fp, second.fp)
+    assert first.area() == pytest.approx(second.area(), abs=1e-14)
     for name in ("low", "precision", "high"):
-        np.testing.assert_allclose(getattr(first, name), getattr(second, name), atol=1e-12)
+        np.testing.assert_allclose(
+            getattr(first.band, name), getattr(second.band, name), atol=1e-12
+        )
 
 
 @pytest.mark.parametrize("distribution", [Binormal(), Bibeta()], ids=["binormal", "bibeta"])
@@ -101,7 +103,7 @@ def test_tasks_of_one_distribution_at_any_prevalence_give_its_curve(distribution
         # The spread of the tasks' own areas at this prevalence gives the error of the mean.
         own = [pr.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
         error = np.std(own, ddof=1) / np.sqrt(24)
-        assert summary.area == pytest.approx(truth, abs=4 * error)
+        assert summary.area() == pytest.approx(truth, abs=4 * error)
         assert error < 0.05 * truth  # or the test would prove little
         # Vertical averaging cannot: it stays where the tasks' own prevalences put it.
     assert abs(summary.beside["vertical"] - distribution.aucpr(0.5)) > 0.05
@@ -112,9 +114,9 @@ def test_area_of_the_vertical_mean_is_the_mean_area():
     rankings = rank_groups(*random_tasks(rng, 6, 40))
     vertical = summary_curve(rankings, method="vertical")
     expected = per_group(rankings, pr.metrics.aucpr(estimator="davis_goadrich")).mean()
-    assert vertical.area == pytest.approx(expected, abs=1e-14)
+    assert vertical.area() == pytest.approx(expected, abs=1e-14)
     mean = np.mean([pr.pr_curve(r).at(GRID) for r in rankings], axis=0)
-    np.testing.assert_allclose(vertical.precision, mean, atol=1e-9)
+    np.testing.assert_allclose(vertical.band.precision, mean, atol=1e-9)
 
 
 def test_pooled_is_the_curve_of_all_rows():
@@ -122,7 +124,7 @@ def test_pooled_is_the_curve_of_all_rows():
     y, s, group = random_tasks(rng, 6, 40)
     pooled = summary_curve(rank_groups(y, s, group), method="pooled")
     ranking = pr.rank(y, s)
-    assert pooled.area == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-13)
+    assert pooled.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-13)
     assert set(pooled.beside) == {"reference", "vertical"}
     with pytest.raises(InputError, match="pooled=True"):
         summary_curve([ranking, ranking], method="pooled")
@@ -135,10 +137,11 @@ def test_band_contains_the_curve_and_stays_in_the_unit_square(method):
         summary = summary_curve(
             rank_groups(*random_tasks(rng, n_tasks, size, levels)), method=method
         )
-        assert np.all(summary.low >= 0)
-        assert np.all(summary.high <= 1)
-        assert np.all((summary.low <= summary.precision) & (summary.precision <= summary.high))
-        np.testing.assert_allclose(summary.precision, summary.curve.at(summary.recall), atol=1e-12)
+        assert np.all(summary.band.low >= 0)
+        assert np.all(summary.band.high <= 1)
+        band = summary.band
+        assert np.all((band.low <= band.precision) & (band.precision <= band.high))
+        np.testing.assert_allclose(band.precision, summary.at(band.recall), atol=1e-12)
     wide, narrow = (
         summary_curve(
             rank_groups(*random_tasks(np.random.default_rng(8), 9, 60)),
@@ -147,23 +150,23 @@ def test_band_contains_the_curve_and_stays_in_the_unit_square(method):
         )
         for level in (0.99, 0.5)
     )
-    assert np.mean(wide.high - wide.low) > np.mean(narrow.high - narrow.low)
+    assert np.mean(wide.band.width) > np.mean(narrow.band.width)
 
 
 def test_perfect_tasks_do_not_get_a_band_of_no_width():
     y = np.tile(np.repeat([1, 0], [5, 20]), 4)
     rankings = rank_groups(y, y, np.repeat(np.arange(4), 25))
     summary = summary_curve(rankings)
-    assert summary.area == 1.0
-    assert np.all(summary.high == 1.0)
+    assert summary.area() == 1.0
+    assert np.all(summary.band.high == 1.0)
     # No false positive among 80 negatives: the rate is below 1 - .025^(1/80) with 97.5 %.
     alpha = 1 - 0.025 ** (1 / 80)
-    pi, recall = summary.prevalence, summary.recall
+    pi, recall = summary.prevalence, summary.band.recall
     expected = pi * recall / (pi * recall + (1 - pi) * alpha)
     known = recall <= 0.8
-    np.testing.assert_allclose(summary.low[known], expected[known])
+    np.testing.assert_allclose(summary.band.low[known], expected[known])
     # Five positives say nothing about recalls above 5/6 of the distribution.
-    assert np.all(summary.low[~known] <= expected[~known] * (1 + 1e-12))
+    assert np.all(summary.band.low[~known] <= expected[~known] * (1 + 1e-12))
 
 
 def test_coverage_of_the_band_when_tasks_share_one_distribution():
@@ -178,7 +181,7 @@ def test_coverage_of_the_band_when_tasks_share_one_distribution():
             *distribution_tasks(rng, distribution, np.full(10, 0.2), np.full(10, 125)), pooled=False
         )
         summary = summary_curve(rankings, 0.2)
-        hits += (summary.low[at] <= truth) & (truth <= summary.high[at])
+        hits += (summary.band.low[at] <= truth) & (truth <= summary.band.high[at])
     assert np.all(hits > 364)
 
 
@@ -206,11 +209,11 @@ def test_weights_count_as_repetitions_in_the_curve():
     repeated = summary_curve(
         rank_groups(np.repeat(y, w), np.repeat(s, w), np.repeat(group, w)), 0.2
     )
-    assert weighted.area == pytest.approx(repeated.area, abs=1e-12)
-    inside = weighted.curve.at(RECALLS), repeated.curve.at(RECALLS)
+    assert weighted.area() == pytest.approx(repeated.area(), abs=1e-12)
+    inside = weighted.at(RECALLS), repeated.at(RECALLS)
     # Recall is a quotient of floats with weights: steps may sit a rounding apart.
     assert np.mean(np.isclose(*inside, atol=1e-9)) > 0.97
-    assert np.all(weighted.low <= weighted.high)
+    assert np.all(weighted.band.low <= weighted.band.high)
 
 
 def test_tasks_that_lack_a_class_are_left_out():
@@ -226,9 +229,34 @@ def test_one_task_has_a_curve_but_no_band():
     ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
     for method in ("reference", "vertical"):
         summary = summary_curve([ranking], method=method)
-        assert np.isnan(summary.low).all()
+        assert np.isnan(summary.band.low).all()
         assert summary.to_dict()["band"]["low"][0] is None
-    assert np.isnan(summary_curve(rank_groups([1, 0], [2, 1], [0, 0]), method="pooled").low).all()
+        assert "polygon" not in summary._repr_html_()
+    pooled = summary_curve(rank_groups([1, 0], [2, 1], [0, 0]), method="pooled")
+    assert np.isnan(pooled.band.low).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_summary_is_a_curve(method):
+    rng = np.random.default_rng(14)
+    summary = summary_curve(rank_groups(*random_tasks(rng, 5, 40)), 0.2, method=method)
+    assert isinstance(summary, pr.Curve)
+    assert summary.kind == "pr"
+    assert summary.prevalence == summary.reference == 0.2
+    assert not summary.band.simultaneous
+    band = summary.band
+    np.testing.assert_allclose(summary.at(band.recall), band.precision, atol=1e-12)
+    np.testing.assert_array_equal(summary.to_frame()["low"], band.low)
+    assert summary.areas == {method: summary.area(), **summary.beside}
+    # Part of the points are a plain curve: the band and the area are those of all of them.
+    for part in (summary.subset(slice(0, 3)), summary.convex_hull()):
+        assert type(part) is pr.Curve
+    whole = summary.subset(slice(None))
+    np.testing.assert_array_equal(whole.at(RECALLS), summary.at(RECALLS))
+    assert whole.to_dict() == summary.to_dict()["curve"]
+    if method != "vertical":  # that one is known on a grid only
+        assert whole.area() == summary.area()
+    assert "<polygon" in summary._repr_html_()
 
 
 def test_plain_data_and_a_picture():

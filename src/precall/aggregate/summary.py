@@ -8,7 +8,8 @@ reference prevalence: ``precision(r) = pi r / (pi r + (1 - pi) alpha(r))``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ import numpy.typing as npt
 from .. import _validation
 from .._curve import drawable
 from .._estimators import ratio
-from .._notebook import Rich
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError, UndefinedMetricError
+from ..inference.bands.band import Band
 from ..metrics import aucpr
 from .metrics import per_group
 from .ranking_set import RankingSet, as_ranking_set
@@ -32,76 +33,92 @@ METHODS = ("reference", "vertical", "pooled")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class SummaryCurve(Rich):
-    """One curve for many tasks, with a band over tasks.
+class SummaryCurve(Curve):
+    """One precision-recall curve for many tasks, with a band over tasks.
+
+    It is a :class:`~precall.Curve`: :meth:`~precall.Curve.at` gives its precision at any recall,
+    `recall` and `precision` its points.
 
     Attributes
     ----------
-    curve : Curve
-        The summary precision-recall curve at `prevalence`.
-    area : float
-        The area under it.
-    prevalence : float
+    kind, tp, fp, n_pos, n_neg, threshold, observed
+        As in :class:`~precall.Curve`. The counts are those of all tasks together, at the reference
+        prevalence; only with ``method="pooled"`` do points have a threshold.
+    reference : float
         The reference prevalence.
-    recall, low, precision, high : array
-        The band: at each recall, what another set of such tasks would give, `confidence_level` at
-        each point by itself (not for the whole curve at once). NaN with a single task.
-    confidence_level : float
+    band : Band
+        On a grid of recalls: between which limits another set of such tasks would be, at each
+        recall by itself (not for the whole curve at once). NaN with a single task.
     method : {"reference", "vertical", "pooled"}
     n : int
         Tasks in the summary.
     n_undefined : int
         Tasks left out, because one class is empty.
-    beside : dict
-        Areas of the other methods, to compare with.
+    areas : mapping
+        The area by each method that these tasks admit, to compare.
     """
 
-    curve: Curve
-    area: float
-    prevalence: float
-    recall: FloatArray
-    low: FloatArray
-    precision: FloatArray
-    high: FloatArray
-    confidence_level: float
+    reference: float
+    band: Band
     method: str
     n: int
     n_undefined: int
-    beside: Mapping[str, float]
+    areas: Mapping[str, float]
+
+    @property
+    def prevalence(self) -> float:
+        """The reference prevalence."""
+        return self.reference
+
+    @property
+    def beside(self) -> dict[str, float]:
+        """Areas of the other methods."""
+        return {name: area for name, area in self.areas.items() if name != self.method}
+
+    def area(self) -> float:
+        """Return the exact area under the curve.
+
+        With ``method="vertical"`` it is the mean of the tasks' areas, which the curve, known on a
+        grid, has only nearly.
+        """
+        return self.areas[self.method]
 
     def __repr__(self) -> str:
         """Return one line."""
         left_out = f", {self.n_undefined} left out" if self.n_undefined else ""
         return (
-            f"SummaryCurve({self.method}, area={self.area:.6g}, prevalence={self.prevalence:.4g}, "
-            f"n={self.n}{left_out})"
+            f"SummaryCurve({self.method}, area={self.area():.6g}, "
+            f"prevalence={self.prevalence:.4g}, n={self.n}{left_out})"
         )
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the curve and its band with matplotlib and return the Axes."""
-        axes = self.curve.plot(ax, **style)
-        axes.fill_between(self.recall, self.low, self.high, alpha=0.2, linewidth=0)
+        axes = super().plot(ax, **style)
+        band = self.band
+        axes.fill_between(band.x, band.low, band.high, alpha=0.2, linewidth=0)
         return axes
+
+    def _drawing(self) -> str:
+        known = np.isfinite(self.band.width).all()
+        return self.band._drawing() if known else super()._drawing()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
-        band = {
-            name: getattr(self, name).tolist() for name in ("recall", "low", "precision", "high")
-        }
+        band = {name: values.tolist() for name, values in self._table().items()}
         return {
             "method": self.method,
-            "area": self.area,
+            "area": self.area(),
             "prevalence": self.prevalence,
-            "confidence_level": self.confidence_level,
+            "confidence_level": self.band.confidence_level,
             "n": self.n,
             "n_undefined": self.n_undefined,
-            "beside": dict(self.beside),
+            "beside": self.beside,
             "band": {name: _without_nan(values) for name, values in band.items()},
-            "curve": self.curve.to_dict(),
+            "curve": super().to_dict(),
         }
 
     def _table(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("recall", "low", "precision", "high")}
+        return self.band._table()
 
 
 def _without_nan(values: list[float]) -> list[float | None]:
@@ -136,6 +153,7 @@ def summary_curve(
     Returns
     -------
     SummaryCurve
+        A :class:`~precall.Curve` with a band.
 
     Notes
     -----
@@ -164,6 +182,8 @@ def summary_curve(
     >>> summary = pr.summary_curve(rankings, prevalence=0.1)
     >>> summary
     SummaryCurve(reference, area=0.6, prevalence=0.1, n=8)
+    >>> round(float(summary.at(0.5)), 3)
+    0.702
     >>> sorted(summary.beside)
     ['pooled', 'vertical']
     """
@@ -207,18 +227,21 @@ def summary_curve(
     if pooled is not None:
         areas["pooled"] = pr_curve(pooled.ranking.at_prevalence(reference)).area()
     return SummaryCurve(
-        curve=curve,
-        area=areas.pop(method),
-        prevalence=reference,
-        recall=GRID,
-        low=band.low,
-        precision=band.precision,
-        high=band.high,
-        confidence_level=level,
+        **{field.name: getattr(curve, field.name) for field in fields(Curve)},
+        reference=reference,
+        band=Band(
+            x=GRID,
+            low=band.low,
+            y=band.precision,
+            high=band.high,
+            confidence_level=level,
+            method=method,
+            simultaneous=False,
+        ),
         method=method,
         n=len(tasks),
         n_undefined=n_undefined,
-        beside=areas,
+        areas=MappingProxyType(areas),
     )
 
 
