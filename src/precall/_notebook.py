@@ -74,6 +74,8 @@ def _shown(value: Any) -> str:
                 ", ".join(f"{escape(str(k))} {_shown(v)}" for k, v in item.items())
                 for item in value
             )
+        if value and all(isinstance(item, str) and item.endswith(".") for item in value):
+            return "<br>".join(map(_shown, value))  # sentences
         if len(value) > 6:
             return f"{len(value):,} values"
         return ", ".join(_shown(item) for item in value) or "–"

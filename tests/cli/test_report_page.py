@@ -25,6 +25,20 @@ def page() -> str:
     return render_report(evaluate(y, scores, curves=True), origin=Origin(source=HOSTILE))
 
 
+def test_an_evaluation_writes_its_page(tmp_path):
+    rng = np.random.default_rng(4)
+    y = rng.random(400) < 0.2
+    evaluation = pr.evaluate(y, {"a": rng.normal(size=400) + y})
+    target = tmp_path / "page.html"
+    written = evaluation.report(str(target), source="scores.csv")
+    assert written == target.resolve()
+    text = target.read_text(encoding="utf-8")
+    assert text == render_report(evaluation, origin=Origin(source="scores.csv"))
+    assert "scores.csv" in text
+    assert evaluation.report(target) == written  # in place of the page that was there
+    assert target.read_text(encoding="utf-8") == render_report(evaluation)
+
+
 def test_embedded_data_cannot_end_their_block(page):
     block = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
     assert not set("<>&") & set(block)

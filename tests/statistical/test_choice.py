@@ -9,8 +9,9 @@ from scipy import stats
 from scipy.special import ndtr
 
 import precall as pr
+from precall.evaluation import Settings
 from precall.evaluation.answer import promised
-from precall.evaluation.results import Measure, ModelEvaluation, Settings, best_of
+from precall.evaluation.results import Measure, ModelEvaluation, best_of
 
 DATA_SETS = 300
 ROWS, PREVALENCE, SHIFT = 500, 0.1, 1.5

@@ -149,8 +149,13 @@ def all_arrows() -> list[Arrow]:
 
 
 def draws_itself(arrow: Arrow) -> bool:
-    """A result's `plot` calls what draws it, once it is called."""
-    return arrow.function == "plot" and room(arrow.imported) == "display"
+    """A result's `plot` and `report` call what draws it, once they are called.
+
+    Pictures and the page are made of results, so `display` imports them. A caller who has a result
+    in hand should not need to know where its picture is made; and because the import is inside the
+    method, no result needs `display` before somebody asks for a picture.
+    """
+    return arrow.function in ("plot", "report") and room(arrow.imported) == "display"
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +176,20 @@ def test_no_import_points_back(backward):
 def test_every_exception_is_still_needed(backward):
     assert set(EXCEPTIONS) <= backward
     assert all(EXCEPTIONS.values())
+
+
+@pytest.mark.parametrize(
+    ("imported", "function", "expected"),
+    [
+        ("precall.display.mpl", "plot", True),
+        ("precall.display.report", "report", True),
+        ("precall.display.report", "", False),
+        ("precall.display.report", "to_dict", False),
+        ("precall.cli.report", "report", False),
+    ],
+)
+def test_only_what_is_drawn_when_asked_for_may_import_display(imported, function, expected):
+    assert draws_itself(Arrow("precall.evaluation.results", imported, function)) is expected
 
 
 def test_rooms_do_not_import_each_other_in_a_circle():

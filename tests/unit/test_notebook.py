@@ -1,6 +1,7 @@
 """What notebooks show: the library's own numbers, escaped."""
 
 import re
+from html import escape
 
 import numpy as np
 import pytest
@@ -39,6 +40,19 @@ def test_results_have_a_table(result, words):
     # Every tag that is opened is closed.
     for tag in ("table", "tbody", "tr", "td", "th", "svg"):
         assert len(re.findall(rf"<{tag}[ >]", html)) == html.count(f"</{tag}>")
+
+
+def test_an_evaluation_shows_its_sentences_and_every_measure():
+    found = pr.evaluate(EXAMPLE.label[::-1], EXAMPLE.scores)  # labels of other rows: useless models
+    html = found._repr_html_()
+    assert any(finding.level == "warning" for finding in found.findings)
+    for text in (*found.answer, *(finding.text for finding in found.findings)):
+        assert escape(text) in html
+    assert ".," not in html  # sentences are one a line
+    for model in found.models:
+        for measure in model.measures.values():
+            assert f"{model.title}: {measure.text}" in html
+            assert f">{measure.title}<" in html
 
 
 def test_names_are_escaped():

@@ -72,13 +72,11 @@ def test_a_new_metric_is_in_every_function(added, data):
 
 
 def test_a_new_metric_is_in_the_evaluation_the_page_and_the_commands(added, data, tmp_path):
-    from precall.display.report import write_report
-
     y, scores, _ = data
     evaluation = pr.evaluate(y, scores)
     assert evaluation.models[0].measures["first_share"].estimate == by_hand(y, scores["a"])
     page = tmp_path / "page.html"
-    write_report(evaluation, page)
+    evaluation.report(page)
     assert FirstShare.title in page.read_text(encoding="utf-8")
     table = tmp_path / "scores.csv"
     lines = [f"{int(a)},{b},{c}" for a, b, c in zip(y, scores["a"], scores["b"], strict=True)]

@@ -59,7 +59,7 @@ def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | N
     Parameters
     ----------
     evaluation : Evaluation
-        From :func:`precall.evaluation.evaluate`.
+        From :func:`precall.evaluate`, whose :meth:`~precall.results.Evaluation.report` calls this.
     path : path
         The file; it appears only when the page is complete.
     origin : Origin, optional
@@ -73,10 +73,9 @@ def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | N
     Examples
     --------
     >>> import tempfile, precall as pr
-    >>> from precall.evaluation import evaluate
     >>> from precall.display.report import write_report
     >>> example = pr.load_example()
-    >>> result = evaluate(example.label, example.scores)
+    >>> result = pr.evaluate(example.label, example.scores)
     >>> path = write_report(result, Path(tempfile.mkdtemp()) / "report.html")
     >>> path.name, path.stat().st_size < 6_000_000
     ('report.html', True)

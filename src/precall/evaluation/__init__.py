@@ -1,7 +1,8 @@
 """What the command line and the report show, computed in one place: numbers, words, no printing."""
 
 from .build import evaluate, evaluate_rankings
-from .results import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation, Settings
+from .results import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
+from .settings import Settings
 
 __all__ = [
     "Evaluation",

@@ -25,14 +25,8 @@ from .answer import answer
 from .findings import find
 from .measures import GROUP_METRICS, measure, shown_metrics
 from .quiet import quietly
-from .results import (
-    Evaluation,
-    GroupEvaluation,
-    Measure,
-    ModelEvaluation,
-    Settings,
-    ranked_models,
-)
+from .results import Evaluation, GroupEvaluation, Measure, ModelEvaluation, ranked_models
+from .settings import Settings
 
 Progress = Callable[[str], object]
 Intervals = Callable[[Metric], MetricInterval]
@@ -101,6 +95,10 @@ def evaluate(
     Evaluation(4000 rows, 78 positive, AUCPR: points=...)
     >>> result.findings[0].text[:40]
     '47 % of the rows share their score with '
+    >>> import tempfile
+    >>> path = result.report(f"{tempfile.mkdtemp()}/page.html")
+    >>> path.name
+    'page.html'
     """
     rows = as_rows(
         data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label

@@ -24,11 +24,17 @@ def evaluation_rows(evaluation: Evaluation) -> Iterator[dict[str, Any]]:
 
 
 def evaluation_facts(evaluation: Evaluation) -> dict[str, Any]:
-    """Return what a notebook shows."""
+    """Return what a notebook shows: the answer, what to know, and every measure of every model."""
+    found = evaluation.findings
     return {
+        "answer": list(evaluation.answer),
+        "warnings": [finding.text for finding in found if finding.level == "warning"],
+        "to know": [finding.text for finding in found if finding.level != "warning"],
         "rows": evaluation.n_rows,
         "positive rows": evaluation.n_positive_rows,
         "prevalence": evaluation.prevalence,
-        "AUCPR": {model.title: model.measures["aucpr"].text for model in evaluation.models},
-        "answer": list(evaluation.answer),
+        **{
+            measure.title: {model.title: model.measures[name].text for model in evaluation.models}
+            for name, measure in evaluation.models[0].measures.items()
+        },
     }

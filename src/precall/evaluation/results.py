@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from ..exceptions import InputError
 from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
-from ..metrics import ESTIMATORS, Metric
+from ..metrics import ESTIMATORS
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from . import wording
@@ -30,49 +31,11 @@ from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
 from .prevalences import PrevalenceTable, prevalence_table
 from .promises import certified_points
 from .quiet import quietly
+from .settings import Settings
 from .threshold_table import ThresholdTable, threshold_table
 
 #: With fewer positives than this, intervals hold the truth too rarely to be quoted.
 FEWEST_POSITIVES = 10
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How an evaluation was made.
-
-    Attributes
-    ----------
-    confidence_level : float
-        Of every interval and band.
-    recall : float
-        The recall at which precision is reported.
-    seed : int
-        For the draws of the bands.
-    clustered : bool
-        Whether rows that belong together were taken together.
-    candidates : int
-        How many models the best one is chosen from.
-    metrics : tuple of Metric
-        What was asked for beside the metrics that are always shown.
-    """
-
-    confidence_level: float = 0.95
-    recall: float = 0.8
-    seed: int = 0
-    clustered: bool = False
-    candidates: int = 1
-    metrics: tuple[Metric, ...] = ()
-
-    @property
-    def choice_level(self) -> float:
-        """The level at which what is quoted of the best model is made.
-
-        Of k models each statement may be wrong with probability ``(1 - confidence_level) / k``, so
-        that none of them is wrong with probability `confidence_level`, whichever is quoted.
-        """
-        if self.candidates == 1:
-            return self.confidence_level
-        return 1.0 - (1.0 - self.confidence_level) / self.candidates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -406,6 +369,30 @@ class Evaluation(Rich):
             "answer": list(self.answer),
             "findings": [finding.to_dict() for finding in self.findings],
         }
+
+    def report(self, path: str | Path, *, source: str = "") -> Path:
+        """Write everything into one HTML page that opens offline in any browser.
+
+        Parameters
+        ----------
+        path : path
+            The file; it appears only when the page is complete.
+        source : str, optional
+            Where the data came from, for the title of the page.
+
+        Returns
+        -------
+        Path
+            The file, as an absolute path.
+
+        Notes
+        -----
+        An evaluation made with ``curves=True`` has the differences between whole curves on its
+        page, as the page of ``precall report`` does.
+        """
+        from ..display.report import Origin, write_report
+
+        return write_report(self, path, origin=Origin(source=source))
 
     def _table(self) -> dict[str, list[Any]]:
         return columns_of(evaluation_rows(self))
