@@ -64,7 +64,7 @@ def release(
         return curve(*rows, epsilon=epsilon, budget=budget, rng=rng).area()
     if way == "curve, private edges":
         share = 0.3 * epsilon
-        bins = privacy.bin_count(rows[0].size, epsilon - share)
+        bins = privacy.bin_count(rows[0].size, epsilon=epsilon - share)
         edges = privacy.private_edges(
             rows[1], low=-100, high=100, n_bins=bins, epsilon=share, budget=budget, rng=rng
         )

@@ -42,7 +42,7 @@ def estimates(
         for name, kind in ESTIMATORS.items()
         if kind.kernel is not None
     }
-    values["binormal"] = np.array([aucpr(batch[k], "binormal") for k in range(data_sets)])
+    values["binormal"] = np.array([aucpr(batch[k], estimator="binormal") for k in range(data_sets)])
     return values
 
 

@@ -58,8 +58,8 @@ def one_trial(seed: int) -> list[Row]:
         row: Row = {"seed": seed, "ratio": ratio}
         for name, test in (("downsampled", small), ("original", np.flatnonzero(~half))):
             ranking = rank(labels[test], model.predict_proba(features[test])[:, 1])
-            row[f"{name}_aucpr"] = aucpr(ranking, _ESTIMATOR)
-            row[f"{name}_aucnpr"] = aucnpr(ranking, _ESTIMATOR)
+            row[f"{name}_aucpr"] = aucpr(ranking, estimator=_ESTIMATOR)
+            row[f"{name}_aucnpr"] = aucnpr(ranking, estimator=_ESTIMATOR)
         rows.append(row)
     return rows
 

@@ -259,7 +259,7 @@ CASES = (
         ),
         (
             "an unknown name",
-            "pr.aucpr(ranking, 'average')",
+            "pr.aucpr(ranking, estimator='average')",
             _input("Did you mean 'average_precision'?"),
         ),
         (

@@ -78,12 +78,12 @@ def exact(y, s, w=None, groups=None, **_):
     ranking = pr.rank(y, s, sample_weight=w)
     middle = ranking.threshold[len(ranking) // 2].item()
     yield "auroc", pr.auroc(ranking)
-    yield "auroc of few", pr.auroc(ranking, (0.0, 0.3))
+    yield "auroc of few", pr.auroc(ranking, false_positive_rate=(0.0, 0.3))
     yield "auprg", pr.auprg(ranking)
     for name in pr.ESTIMATORS:
-        yield f"aucpr {name}", asked(pr.aucpr, ranking, name)
-        yield f"aucpr in part {name}", asked(pr.aucpr, ranking, name, (0.25, 0.75))
-        yield f"aucnpr {name}", asked(pr.aucnpr, ranking, name)
+        yield f"aucpr {name}", asked(pr.aucpr, ranking, estimator=name)
+        yield f"aucpr in part {name}", asked(pr.aucpr, ranking, estimator=name, recall=(0.25, 0.75))
+        yield f"aucnpr {name}", asked(pr.aucnpr, ranking, estimator=name)
     for curve in (pr.pr_curve, pr.roc_curve, pr.hit_curve, pr.gain_curve):
         yield f"area of {curve.__name__}", asked(lambda make=curve: make(ranking).area())
     yield "tie_bounds", plain(asked(pr.tie_bounds, ranking))
@@ -91,7 +91,7 @@ def exact(y, s, w=None, groups=None, **_):
     for metric, option in BEST.items():
         yield f"best {metric}", plain(asked(pr.best_threshold, ranking, metric, **option))
     if groups is not None:
-        rankings = pr.rank_groups(y, s, groups, w)
+        rankings = pr.rank_groups(y, s, groups, sample_weight=w)
         for metric in ("aucpr", "aucnpr", "auroc", "ndcg(k=3)"):
             values = asked(pr.per_group, rankings, metric)
             yield f"per group {metric.partition('(')[0]}", plain(values)
@@ -121,7 +121,7 @@ def quantiles(y, s, w=None, other=None, clusters=None, groups=None):
             got = asked(pr.compare, y, models, metric, **rows, **CLASSES)
             yield f"compare {metric}", plain(got)
     if groups is not None:
-        rankings = pr.rank_groups(y, s, groups, w)
+        rankings = pr.rank_groups(y, s, groups, sample_weight=w)
         for how in ("mean", "weighted", "pooled"):
             yield f"aggregate {how}", plain(asked(pr.aggregate, rankings, "auroc", how=how))
 

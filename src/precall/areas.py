@@ -7,6 +7,7 @@ import numpy as np
 from . import _validation
 from ._estimators import make_steps
 from ._interval import Interval
+from ._reflex import takes_one_ranking
 from ._rounding import area_error, outward
 from .exceptions import InputError
 from .metrics import ESTIMATORS
@@ -32,8 +33,10 @@ __all__ = [
 ]
 
 
+@takes_one_ranking
 def aucpr(
     ranking: Ranking,
+    *,
     estimator: str = "average_precision",
     recall: tuple[float, float] = (0.0, 1.0),
 ) -> float:
@@ -85,10 +88,11 @@ def aucpr(
     0.297267
     """
     _validation.require_ranking(ranking)
-    return PrecisionRecallArea(estimator, recall).called(ranking, 4)
+    return PrecisionRecallArea(estimator, recall).called(ranking, 5)
 
 
-def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interval:
+@takes_one_ranking
+def tie_bounds(ranking: Ranking, *, estimator: str = "average_precision") -> Interval:
     """Bound an area over every way the rows inside each tie could have been scored.
 
     Any order and any ties among the rows of a cell are allowed, so the bounds contain the
@@ -144,8 +148,10 @@ def tie_bounds(ranking: Ranking, estimator: str = "average_precision") -> Interv
     )
 
 
+@takes_one_ranking
 def aucnpr(
     ranking: Ranking,
+    *,
     estimator: str = "average_precision",
     recall: tuple[float, float] = (0.0, 1.0),
 ) -> float:
@@ -173,10 +179,11 @@ def aucnpr(
     0.714286
     """
     _validation.require_ranking(ranking)
-    return NormalisedArea(estimator, recall).called(ranking, 4)
+    return NormalisedArea(estimator, recall).called(ranking, 5)
 
 
-def auroc(ranking: Ranking, false_positive_rate: tuple[float, float] = (0.0, 1.0)) -> float:
+@takes_one_ranking
+def auroc(ranking: Ranking, *, false_positive_rate: tuple[float, float] = (0.0, 1.0)) -> float:
     """Return the area under the ROC curve, or the part of it over a range of false-positive rate.
 
     Ties between classes count one half. NaN, with a warning, when a class is empty.
@@ -189,9 +196,10 @@ def auroc(ranking: Ranking, false_positive_rate: tuple[float, float] = (0.0, 1.0
     (0.75, 0.25)
     """
     _validation.require_ranking(ranking)
-    return RocArea(false_positive_rate).called(ranking, 4)
+    return RocArea(false_positive_rate).called(ranking, 5)
 
 
+@takes_one_ranking
 def auprg(ranking: Ranking) -> float:
     """Return the area under the precision-recall-gain curve.
 
@@ -215,4 +223,4 @@ def auprg(ranking: Ranking) -> float:
     0.0
     """
     _validation.require_ranking(ranking)
-    return GainArea().called(ranking, 4)
+    return GainArea().called(ranking, 5)

@@ -12,12 +12,14 @@ from . import _validation
 from ._curve import Curve as Curve
 from ._curve import drawable, made_up
 from ._estimators import ratio
+from ._reflex import takes_one_ranking
 from .exceptions import InputError, UndefinedMetricError
 from .ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
 
 
+@takes_one_ranking
 def pr_curve(ranking: Ranking) -> Curve:
     """Return the precision-recall curve through every observed point.
 
@@ -39,11 +41,13 @@ def pr_curve(ranking: Ranking) -> Curve:
     return drawable(_path(ranking, "pr"))
 
 
+@takes_one_ranking
 def roc_curve(ranking: Ranking) -> Curve:
     """Return the ROC curve: true-positive rate over false-positive rate."""
     return _path(ranking, "roc")
 
 
+@takes_one_ranking
 def hit_curve(ranking: Ranking) -> Curve:
     """Return the hit curve h(t): of everything, the share that is selected and positive.
 
@@ -60,11 +64,13 @@ def hit_curve(ranking: Ranking) -> Curve:
     return _path(ranking, "hit")
 
 
+@takes_one_ranking
 def lift_curve(ranking: Ranking) -> Curve:
     """Return the lift curve: precision over prevalence, against the share selected."""
     return drawable(_path(ranking, "lift"))
 
 
+@takes_one_ranking
 def gain_curve(ranking: Ranking) -> Curve:
     """Return the precision-recall-gain curve over recall gain 0 to 1 (Flach & Kull 2015).
 

@@ -471,7 +471,9 @@ def test_estimators_that_disagree_are_named_with_their_values():
     rough = np.round(score)
     text = told(evaluate(y, {"a": rough}), "note")
     ranking = pr.rank(y, rough)
-    values = {name: pr.aucpr(ranking, name) for name in pr.ESTIMATORS if name != "binormal"}
+    values = {
+        name: pr.aucpr(ranking, estimator=name) for name in pr.ESTIMATORS if name != "binormal"
+    }
     low, high = min(values, key=values.get), max(values, key=values.get)
     decimals = wording.decimals_for(values[high] - values[low])
     shown = [

@@ -217,7 +217,7 @@ def test_many_groups_in_any_order_are_counted_at_once(weighted, kind, tmp_path, 
     )
     options = {"weight": "w"} if weighted else {}
     found = arrow.rank_groups(tmp_path / "data.parquet", **NAMES, group="g", **options)
-    expected = rank_groups(labels, scores, column, weights)
+    expected = rank_groups(labels, scores, column, sample_weight=weights)
     assert found.labels.tolist() == expected.labels.tolist()
     assert list(found) == list(expected)
     assert len(calls) <= 5  # one for each piece of the file, however many groups there are
@@ -425,7 +425,9 @@ def test_errors_are_those_of_rank_with_the_count_over_all_shards(name, once, tab
     if name == "labels of another kind":
         arrays["y"] = arrays["y"].astype(int)
     with pytest.raises(InputError) as in_memory:
-        rank_groups(arrays["y"], arrays["s"], arrays["g"], arrays["w"], pos_label=pos_label)
+        rank_groups(
+            arrays["y"], arrays["s"], arrays["g"], sample_weight=arrays["w"], pos_label=pos_label
+        )
     data = bad.to_reader()
     if not once:
         data = tmp_path / "data.parquet"

@@ -84,7 +84,7 @@ def test_the_result_is_that_of_rank_to_the_last_bit(frame, expected):
 
 def test_weights_and_groups_at_once(frame, table):
     found = engine.rank_groups(frame, **NAMES, weight=WEIGHT, group=GROUP)
-    exact = rank_groups(table[LABEL], table[SCORE], table[GROUP], table[WEIGHT])
+    exact = rank_groups(table[LABEL], table[SCORE], table[GROUP], sample_weight=table[WEIGHT])
     assert found.labels.tolist() == exact.labels.tolist()
     for one, other in zip(found, exact, strict=True):
         assert one == other  # weights are quarters, so their sums are exact

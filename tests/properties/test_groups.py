@@ -43,7 +43,7 @@ def grouped(draw, max_rows=40, max_groups=5):
 
 
 def values(y, s, g, metric, w=None):
-    return per_group(rank_groups(y, s, g, w, pooled=False), METRICS[metric]).values
+    return per_group(rank_groups(y, s, g, sample_weight=w, pooled=False), METRICS[metric]).values
 
 
 @given(grouped(), st.sampled_from(sorted(METRICS)), st.randoms(use_true_random=False))
@@ -105,7 +105,10 @@ def test_a_summary_curve_is_achievable_and_falls_when_prevalence_does(data, prev
     y, s, g = data
     rankings = rank_groups(y, s, g)
     assume(np.any((rankings.n_pos > 0) & (rankings.n_neg > 0)))
-    here, lower = summary_curve(rankings, prevalence), summary_curve(rankings, prevalence / 2)
+    here, lower = (
+        summary_curve(rankings, prevalence=prevalence),
+        summary_curve(rankings, prevalence=prevalence / 2),
+    )
     assert pr.minimum_aucpr(prevalence) - 1e-12 <= here.area() <= 1 + 1e-12
     assert np.all(
         pr.is_achievable(

@@ -27,7 +27,7 @@ class Metric:
 METRICS: dict[str, Metric] = {
     **{
         name: Metric(
-            lambda r, e=name: pr.aucpr(r, e),
+            lambda r, e=name: pr.aucpr(r, estimator=e),
             ranks_only=name != "binormal",
             # leave_one_out removes a row's whole weight; binormal's SD counts rows, not copies.
             weight_is_repetition=name not in ("binormal", "leave_one_out"),
@@ -36,9 +36,9 @@ METRICS: dict[str, Metric] = {
     },
     "aucpr_range": Metric(lambda r: pr.aucpr(r, recall=(0.2, 0.7))),
     "aucnpr": Metric(pr.aucnpr),
-    "aucnpr_davis_goadrich": Metric(lambda r: pr.aucnpr(r, "davis_goadrich")),
+    "aucnpr_davis_goadrich": Metric(lambda r: pr.aucnpr(r, estimator="davis_goadrich")),
     "auroc": Metric(pr.auroc),
-    "partial_auroc": Metric(lambda r: pr.auroc(r, (0.1, 0.6))),
+    "partial_auroc": Metric(lambda r: pr.auroc(r, false_positive_rate=(0.1, 0.6))),
     "auprg": Metric(pr.auprg),
     "tie_bounds_low": Metric(lambda r: pr.tie_bounds(r).low),
     "tie_bounds_high": Metric(lambda r: pr.tie_bounds(r).high),

@@ -325,7 +325,7 @@ def test_downsampled_average_precision_is_the_mean_over_all_subsets(kept):
     rng = np.random.default_rng(kept)
     y = np.array([1, 1, 1, 0, 0, 0, 0, 0, 0])
     for s in (rng.permutation(9), rng.integers(0, 4, 9)):
-        effect = downsample_effect(pr.rank(y, s), kept / 6)
+        effect = downsample_effect(pr.rank(y, s), ratio=kept / 6)
         expected = naive_groups.expected_downsampled_average_precision(y, s, kept)
         assert effect.n_kept == kept
         assert effect.downsampled.aucpr == pytest.approx(float(expected), abs=1e-14)
@@ -351,7 +351,7 @@ def test_keeping_everything_changes_nothing():
     rng = np.random.default_rng(52)
     y = rng.random(200) < 0.2
     ranking = pr.rank(y, rng.normal(size=200) + y)
-    effect = downsample_effect(ranking, 1.0)
+    effect = downsample_effect(ranking, ratio=1.0)
     assert effect.downsampled.aucpr == pytest.approx(effect.original.aucpr, abs=1e-15)
     assert effect.downsampled.floor == effect.original.floor
     assert effect.original.aucpr == pr.aucpr(ranking)
@@ -382,9 +382,9 @@ def test_a_downsampled_test_set_can_be_corrected_back():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda r: downsample_effect(r, 0), "ratio must be above 0"),
-        (lambda r: downsample_effect(r, 1.5), "ratio must be above 0 and at most 1"),
-        (lambda r: downsample_effect(r.at_prevalence(0.1), 0.5), "no weights"),
+        (lambda r: downsample_effect(r, ratio=0), "ratio must be above 0"),
+        (lambda r: downsample_effect(r, ratio=1.5), "ratio must be above 0 and at most 1"),
+        (lambda r: downsample_effect(r.at_prevalence(0.1), ratio=0.5), "no weights"),
         (lambda r: undo_downsampling(r), "either ratio or prevalence"),
         (lambda r: undo_downsampling(r, ratio=0.5, prevalence=0.1), "either ratio or prevalence"),
         (lambda r: undo_downsampling(r, prevalence=0.9), "at least the 2 negatives"),
@@ -398,7 +398,7 @@ def test_bad_downsampling_is_named(call, message):
 
 def test_downsampling_needs_both_classes():
     with pytest.raises(UndefinedMetricError, match="needs positives and negatives"):
-        downsample_effect(pr.rank([1, 1], [1, 2]), 0.5)
+        downsample_effect(pr.rank([1, 1], [1, 2]), ratio=0.5)
 
 
 # --- paired tests -----------------------------------------------------------------------------

@@ -28,14 +28,16 @@ def test_published_and_exact_vectors(name):
     data = DATA_SETS[name]
     ranking = pr.rank(data["y_true"], data["y_score"], sample_weight=data["sample_weight"])
     for estimator, expected in data["expected"].items():
-        value = pr.auroc(ranking) if estimator == "auroc" else pr.aucpr(ranking, estimator)
+        value = (
+            pr.auroc(ranking) if estimator == "auroc" else pr.aucpr(ranking, estimator=estimator)
+        )
         assert value == pytest.approx(expected, abs=1e-14), estimator
 
 
 def test_binormal_on_the_dissertation_table():
     data = DATA_SETS["boyd_table_4_1"]
     ranking = pr.rank(data["y_true"], data["y_score"])
-    assert pr.aucpr(ranking, "binormal") == pytest.approx(0.4547042029, abs=5e-11)
+    assert pr.aucpr(ranking, estimator="binormal") == pytest.approx(0.4547042029, abs=5e-11)
 
 
 @pytest.mark.parametrize("estimator", COUNTED)
@@ -50,7 +52,7 @@ def test_estimators_agree_with_exact_references(estimator, weights):
         ranking = pr.rank(y, s, sample_weight=w)
         for recall in RANGES:
             expected = naive.aucpr(estimator, y.tolist(), s.tolist(), w, recall)
-            assert pr.aucpr(ranking, estimator, recall=recall) == pytest.approx(
+            assert pr.aucpr(ranking, estimator=estimator, recall=recall) == pytest.approx(
                 expected, rel=1e-12, abs=1e-14
             )
 
@@ -79,14 +81,16 @@ def test_binormal_agrees_with_quadrature(recall, shift, stretch):
     )
     with mpmath.workdps(20):
         expected = float(mpmath.quad(integrand, [float(c) for c in cuts]))
-    assert pr.aucpr(ranking, "binormal", recall=recall) == pytest.approx(expected, rel=1e-12)
+    assert pr.aucpr(ranking, estimator="binormal", recall=recall) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_binormal_needs_two_scores_in_each_class():
     with pytest.raises(UndefinedMetricError, match="two different scores"):
-        pr.aucpr(pr.rank([1, 0, 0], [3, 2, 1]), "binormal")
+        pr.aucpr(pr.rank([1, 0, 0], [3, 2, 1]), estimator="binormal")
     with pytest.raises(UndefinedMetricError, match="finite raw scores"):
-        pr.aucpr(pr.rank([1, 1, 0, 0], [3, np.inf, 2, 1]), "binormal")
+        pr.aucpr(pr.rank([1, 1, 0, 0], [3, np.inf, 2, 1]), estimator="binormal")
 
 
 @pytest.mark.parametrize("estimator", COUNTED)
@@ -140,7 +144,7 @@ def test_lower_trapezoid_is_the_mean_of_both_average_precisions():
             out=np.ones(len(ranking)),
         )
         expected = (pr.aucpr(ranking) + strict.mean()) / 2
-        assert pr.aucpr(ranking, "lower_trapezoid") == pytest.approx(expected, rel=1e-13)
+        assert pr.aucpr(ranking, estimator="lower_trapezoid") == pytest.approx(expected, rel=1e-13)
 
 
 def test_orderings_between_estimators():
@@ -148,7 +152,7 @@ def test_orderings_between_estimators():
     for _ in range(300):
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
         ranking = pr.rank(y, s, sample_weight=w)
-        value = {name: pr.aucpr(ranking, name) for name in COUNTED}
+        value = {name: pr.aucpr(ranking, estimator=name) for name in COUNTED}
         slack = 1e-12
         assert value["interpolated_convex"] >= value["interpolated_max"] - slack
         assert value["interpolated_max"] >= value["interpolated_mean"] - slack
@@ -164,14 +168,14 @@ def test_curve_area_is_davis_goadrich():
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
         ranking = pr.rank(y, s, sample_weight=w)
         assert pr.pr_curve(ranking).area() == pytest.approx(
-            pr.aucpr(ranking, "davis_goadrich"), rel=1e-13
+            pr.aucpr(ranking, estimator="davis_goadrich"), rel=1e-13
         )
         assert pr.roc_curve(ranking).area() == pytest.approx(pr.auroc(ranking), rel=1e-13)
         assert pr.gain_curve(ranking).area() == pytest.approx(
             pr.auprg(ranking), rel=1e-12, abs=1e-12
         )
         assert pr.pr_curve(ranking).convex_hull().area() == pytest.approx(
-            pr.aucpr(ranking, "interpolated_convex"), rel=1e-13
+            pr.aucpr(ranking, estimator="interpolated_convex"), rel=1e-13
         )
 
 
@@ -205,7 +209,7 @@ def test_tie_bounds_by_brute_force(estimator):
                 level += len(order)
 
         place(np.zeros(len(y), dtype=int), cells, 0)
-        bounds = pr.tie_bounds(pr.rank(y, s), estimator)
+        bounds = pr.tie_bounds(pr.rank(y, s), estimator=estimator)
         assert bounds.low == pytest.approx(min(values), rel=1e-12)
         assert bounds.high == pytest.approx(max(values), rel=1e-12)
 
@@ -216,10 +220,10 @@ def test_tie_bounds_certify_coarsened_data(estimator):
     rng = np.random.default_rng(16)
     y = rng.random(200_000) < 0.1
     ranking = pr.rank(y, rng.normal(size=y.size) + y)
-    exact = pr.aucpr(ranking, estimator)
+    exact = pr.aucpr(ranking, estimator=estimator)
     widths = []
     for rows in (10, 100, 1000, 10_000):
-        bounds = pr.tie_bounds(ranking.coarsen(rows), estimator)
+        bounds = pr.tie_bounds(ranking.coarsen(rows), estimator=estimator)
         assert exact in bounds
         widths.append(bounds.width)
     # The width falls about as 1/rows.
@@ -259,9 +263,9 @@ def test_weights_that_add_up_to_whole_numbers_are_not_repetitions():
 
 def test_tie_bounds_name_what_they_know():
     with pytest.raises(InputError, match="average_precision and davis_goadrich only"):
-        pr.tie_bounds(pr.rank([1, 0], [2, 1]), "binormal")
+        pr.tie_bounds(pr.rank([1, 0], [2, 1]), estimator="binormal")
     with pytest.raises(InputError, match="Did you mean 'davis_goadrich'"):
-        pr.tie_bounds(pr.rank([1, 0], [2, 1]), "davis")
+        pr.tie_bounds(pr.rank([1, 0], [2, 1]), estimator="davis")
 
 
 @pytest.mark.parametrize(("prevalence", "expected"), VECTORS["minimum_aucpr"].items())
@@ -329,8 +333,10 @@ def test_aucnpr_is_zero_on_the_worst_and_one_on_the_perfect_ranking(estimator, r
     for n, m in ((1, 4), (3, 2), (6, 30)):
         worst = pr.rank(np.repeat([0, 1], [m, n]), -np.arange(n + m))
         perfect = pr.rank(np.repeat([1, 0], [n, m]), -np.arange(n + m))
-        assert pr.aucnpr(worst, estimator, recall) == pytest.approx(0.0, abs=1e-12)
-        assert pr.aucnpr(perfect, estimator, recall) == pytest.approx(1.0, rel=1e-12)
+        assert pr.aucnpr(worst, estimator=estimator, recall=recall) == pytest.approx(0.0, abs=1e-12)
+        assert pr.aucnpr(perfect, estimator=estimator, recall=recall) == pytest.approx(
+            1.0, rel=1e-12
+        )
 
 
 def test_aucnpr_of_extreme_sizes():
@@ -344,7 +350,7 @@ def test_aucnpr_of_extreme_sizes():
     low, high = 1 / (1e9 + 1), 1.0
     assert pr.aucnpr(ranking) == pytest.approx((0.25 - low) / (high - low), rel=1e-14)
     rare = pr.rank([1, 0, 1, 0], [4, 3, 2, 1]).at_prevalence(1e-100)
-    assert 0 <= pr.aucnpr(rare, "davis_goadrich") <= 1
+    assert 0 <= pr.aucnpr(rare, estimator="davis_goadrich") <= 1
 
 
 def test_partial_auroc_adds_up_and_matches_the_curve():
@@ -352,7 +358,10 @@ def test_partial_auroc_adds_up_and_matches_the_curve():
     for _ in range(100):
         y, s, w = random_data(rng, weights=("none", "real")[int(rng.integers(2))])
         ranking = pr.rank(y, s, sample_weight=w)
-        parts = [pr.auroc(ranking, (a, b)) for a, b in ((0, 0.2), (0.2, 0.65), (0.65, 1))]
+        parts = [
+            pr.auroc(ranking, false_positive_rate=(a, b))
+            for a, b in ((0, 0.2), (0.2, 0.65), (0.65, 1))
+        ]
         assert sum(parts) == pytest.approx(pr.auroc(ranking), rel=1e-12, abs=1e-13)
         assert pr.auroc(ranking) == pytest.approx(
             naive.auroc(y.tolist(), s.tolist(), w), rel=1e-13, abs=1e-14
@@ -394,12 +403,16 @@ def test_change_of_prevalence_is_carried_through():
     tripled = pr.rank(np.append(y, np.tile(y[~y], 2)), np.append(s, np.tile(s[~y], 2)))
     moved = ranking.at_prevalence(tripled.prevalence)
     for estimator in COUNTED:
-        assert pr.aucpr(moved, estimator) == pytest.approx(pr.aucpr(tripled, estimator), rel=1e-12)
+        assert pr.aucpr(moved, estimator=estimator) == pytest.approx(
+            pr.aucpr(tripled, estimator=estimator), rel=1e-12
+        )
     assert pr.auprg(moved) == pytest.approx(pr.auprg(tripled), rel=1e-12)
     assert pr.aucnpr(moved) == pytest.approx(pr.aucnpr(tripled), rel=1e-12)
     assert pr.auroc(moved) == pytest.approx(pr.auroc(ranking), rel=1e-14)
     # The binormal distribution of the negatives is estimated from as many rows as there are.
-    assert pr.aucpr(moved, "binormal") == pytest.approx(pr.aucpr(tripled, "binormal"), rel=1e-2)
+    assert pr.aucpr(moved, estimator="binormal") == pytest.approx(
+        pr.aucpr(tripled, estimator="binormal"), rel=1e-2
+    )
 
 
 def test_estimators_are_described():

@@ -272,7 +272,7 @@ def test_scores_must_be_those_of_the_ranking():
 def test_smooth_curve_tends_to_the_observed_and_to_the_true_one():
     ranking, y_true, y_score = sample(60, 240)
     curve = smooth_pr_curve(ranking, scores=(y_true, y_score), bandwidth=1e-4)
-    assert curve.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=5e-3)
+    assert curve.area() == pytest.approx(pr.aucpr(ranking, estimator="davis_goadrich"), abs=5e-3)
     assert np.all(np.isfinite(curve.threshold))
     big, *_ = sample(20_000, 180_000, seed=3)
     smooth = smooth_pr_curve(big)

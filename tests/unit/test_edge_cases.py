@@ -338,7 +338,10 @@ def test_read_only_and_strided_inputs_are_left_alone():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda r: pr.aucpr(r, "average"), ("estimator", "Did you mean 'average_precision'")),
+        (
+            lambda r: pr.aucpr(r, estimator="average"),
+            ("estimator", "Did you mean 'average_precision'"),
+        ),
         (lambda r: pr.aucpr(r, recall=(0.5, 0.2)), ("recall", "low < high")),
         (lambda r: pr.aucpr(r, recall=0.5), ("recall", "pair")),
         (lambda r: r.coarsen(0), ("max_rows", "at least 1")),
@@ -348,7 +351,7 @@ def test_read_only_and_strided_inputs_are_left_alone():
         (lambda r: pr.minimum_average_precision(-1, 2), ("n_pos", "not negative")),
         (lambda r: pr.random_average_precision(2, -1), ("n_neg", "not negative")),
         (lambda r: pr.random_average_precision(0.5, 0.5), ("above 1",)),
-        (lambda r: pr.auroc(r, (0, 2)), ("false_positive_rate",)),
+        (lambda r: pr.auroc(r, false_positive_rate=(0, 2)), ("false_positive_rate",)),
         (lambda r: pr.minimum_pr_curve(0), ("prevalence", "strictly")),
         (lambda r: pr.pr_curve(r).thin(0), ("tolerance", "strictly")),
     ],

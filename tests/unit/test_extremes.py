@@ -46,9 +46,9 @@ def test_normalising_takes_memory_by_rows_not_by_weight(estimator):
     """Survey weights of 1e8 each: one element per unit would be gigabytes."""
     y, s = [1, 0, 1, 0, 1, 0], [6.5, 5, 4, 3, 2, 1]
     ranking = pr.rank(y, s, sample_weight=[2e8, 1e8, 3e8, 1e8, 1e8, 2e8])
-    pr.aucpr(ranking, estimator)  # what it imports is not counted
+    pr.aucpr(ranking, estimator=estimator)  # what it imports is not counted
     tracemalloc.start()
-    value = pr.aucnpr(ranking, estimator, recall=(0.1, 0.9))
+    value = pr.aucnpr(ranking, estimator=estimator, recall=(0.1, 0.9))
     groups = pr.RankingSet.from_rankings([ranking])
     per_group = (
         None
@@ -60,7 +60,9 @@ def test_normalising_takes_memory_by_rows_not_by_weight(estimator):
     assert 0 < value < 1
     assert peak < 2e6
     if per_group is not None:
-        assert per_group.values[0] == pytest.approx(pr.aucnpr(ranking, estimator), rel=1e-12)
+        assert per_group.values[0] == pytest.approx(
+            pr.aucnpr(ranking, estimator=estimator), rel=1e-12
+        )
 
 
 def test_a_lift_curve_at_a_tiny_prevalence_has_a_bounded_number_of_points():

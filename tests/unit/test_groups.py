@@ -26,7 +26,7 @@ SAME = 1e-12
 
 
 def assert_same_as_loop(y, s, groups, w=None):
-    rankings = rank_groups(y, s, groups, w)
+    rankings = rank_groups(y, s, groups, sample_weight=w)
     assert rankings.labels.tolist() == sorted(set(np.asarray(groups).tolist()))
     for label, ranking in zip(rankings.labels, rankings, strict=True):
         own = np.asarray(groups) == label
@@ -147,12 +147,12 @@ def test_more_groups_than_sixteen_bits_hold():
 
 
 def test_rows_of_weight_zero_are_left_out_and_their_group_stays():
-    rankings = rank_groups([1, 0, 1], [3, 2, 1], ["a", "a", "b"], [1.0, 2.0, 0.0])
+    rankings = rank_groups([1, 0, 1], [3, 2, 1], ["a", "a", "b"], sample_weight=[1.0, 2.0, 0.0])
     assert rankings.labels.tolist() == ["a", "b"]
     assert (rankings.n_pos.tolist(), rankings.n_neg.tolist()) == ([1.0, 0.0], [2.0, 0.0])
     assert np.isnan(rankings.prevalence[1])
     with pytest.raises(InputError, match="sample_weight is zero in every row"):
-        rank_groups([1, 0], [2, 1], [1, 1], [0, 0])
+        rank_groups([1, 0], [2, 1], [1, 1], sample_weight=[0, 0])
 
 
 def extreme_scores(kind, rng):
@@ -281,7 +281,7 @@ def test_areas_equal_a_plain_loop(estimator, recall, weights):
             "whole": rng.integers(1, 4, y.size).astype(float),
             "real": rng.random(y.size) + 0.1,
         }[weights]
-        rankings = rank_groups(y, s, groups, w)
+        rankings = rank_groups(y, s, groups, sample_weight=w)
         for kind, alone in ((pr.metrics.aucpr, pr.aucpr), (pr.metrics.aucnpr, pr.aucnpr)):
             metric = kind(estimator=estimator, recall=recall)
             found = per_group(rankings, metric).values
@@ -392,7 +392,7 @@ def test_bad_options_are_named(options, message):
 
 
 def test_ranks_need_rows_without_weights():
-    rankings = rank_groups([1, 0], [2, 1], [1, 1], [1.0, 2.0])
+    rankings = rank_groups([1, 0], [2, 1], [1, 1], sample_weight=[1.0, 2.0])
     for metric in ("precision_at_k", "recall_at_k", "ndcg", "reciprocal_rank"):
         with pytest.raises(InputError, match="carry weights"):
             per_group(rankings, getattr(pr.metrics, metric)(k=3))
@@ -454,7 +454,6 @@ def test_ndcg_shares_ties_as_scikit_learn_does():
     ("arguments", "message"),
     [
         ((["a", "b"], [[1, 2, 3], [1, 2, 3]]), "classes must name the 3 columns"),
-        ((["a", "b"], [[1, 2], [1, 2]], ["a", "c"]), "labels that are not in classes.*'b'"),
         ((["a", "b"], [1, 2]), "scores_matrix must have one row per case"),
         (([[1, 2], [0, 1]], [[1, 2], [1, 2]]), "zeros and ones only"),
         ((["a", "b", "a"], [[1, 2], [1, 2]]), "y_true has 3"),
@@ -467,6 +466,11 @@ def test_bad_classes_are_named(arguments, message):
         rank_classes(*arguments)
 
 
+def test_labels_without_a_class_are_named():
+    with pytest.raises(InputError, match=r"labels that are not in classes.*'b'"):
+        rank_classes(["a", "b"], [[1, 2], [1, 2]], classes=["a", "c"])
+
+
 # --- pooled -----------------------------------------------------------------------------------
 
 
@@ -476,7 +480,7 @@ def test_pooled_is_exact_and_its_shares_add_up(weighted, monkeypatch):
     rng = np.random.default_rng(41)
     y, s, groups = naive_groups.random_groups(rng, 9, 60, 10)
     w = rng.integers(0, 5, y.size) / 4 if weighted else None
-    rankings = rank_groups(y, s, groups, w)
+    rankings = rank_groups(y, s, groups, sample_weight=w)
     pooled = rankings.pooled
     assert pooled.ranking == pr.rank(y, s, sample_weight=w)
     assert len(pooled.coarse) <= 8
@@ -558,6 +562,6 @@ def test_a_set_keeps_what_its_rankings_say_of_themselves():
         assert [r.coarsened for r in kept] == [False, True, False]
         assert [r.divisible for r in kept] == [False, False, True]
         assert [r.moments for r in kept] == [plain.moments, plain.moments, halves.moments]
-    assert pr.aucpr(rankings[0], "binormal") == pr.aucpr(plain, "binormal")
+    assert pr.aucpr(rankings[0], estimator="binormal") == pr.aucpr(plain, estimator="binormal")
     with pytest.raises(InputError, match="coarsened"):
         pr.operating_point(rankings.of("b"), min_precision=0.5)

@@ -43,8 +43,8 @@ FACE = ("precall", "precall.results")
 #: The room of a module, by the longest name that it begins with.
 ROOMS = {
     "foundation": """exceptions _validation _options _arrow _text _words _output _optional _version
-        _notebook _rounding _numerics _layout _counting _parallel _interval _frames _result_frame
-        example data""",
+        _notebook _reflex _rounding _numerics _layout _counting _parallel _interval _frames
+        _result_frame example data""",
     "ranking": """ranking _sorting _segments _cells _direction builder rows aggregate.grouping
         aggregate.pooling aggregate.ranking_set""",
     "metrics": "metrics areas _estimators _extremes conventions",

@@ -343,7 +343,7 @@ def test_a_recall_range_scales_with_its_length(ranking):
     assert got.estimate == pr.aucpr(ranking, recall=(0.5, 1.0))
     assert 0 <= got.low < got.high <= 0.5
     # The lower limit is centred half way to the estimate without its bias, over the same range.
-    unbiased = pr.aucpr(ranking, "leave_one_out", recall=(0.5, 1.0)) / 0.5
+    unbiased = pr.aucpr(ranking, estimator="leave_one_out", recall=(0.5, 1.0)) / 0.5
     assert got.evidence.unbiased == pytest.approx(unbiased, rel=1e-12)
 
 

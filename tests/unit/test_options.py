@@ -17,13 +17,16 @@ LABELS = [1, 0, 1, 0]
         (lambda: pr.crossval_interval(RANKING), "folds must be at least two rankings"),
         (lambda: pr.crossval_interval([RANKING, 0.5]), "got 1 of 2: pass a list"),
         (lambda: pr.crossval_interval(None), "folds must be at least two rankings"),
-        (lambda: pr.downsample_effect([1, 0], 0.5), r"pass pr\.rank\(y_true, y_score\)"),
+        (lambda: pr.downsample_effect([1, 0], ratio=0.5), r"pass pr\.rank\(y_true, y_score\)"),
         (lambda: pr.aggregate(np.array(1)), "rankings must be at least one Ranking"),
-        (lambda: pr.aucpr(RANKING, np.array(["a", "b"])), "estimator must be one of"),
-        (lambda: pr.tie_bounds(RANKING, pd.NA), "estimator must be one of"),
+        (lambda: pr.aucpr(RANKING, estimator=np.array(["a", "b"])), "estimator must be one of"),
+        (lambda: pr.tie_bounds(RANKING, estimator=pd.NA), "estimator must be one of"),
         (lambda: pr.best_threshold(RANKING, pd.NA), "metric must be one of"),
         (lambda: pr.f_beta(RANKING, modified=np.ones(2)), "modified must be True or False"),
-        (lambda: pr.f_beta(RANKING, -(2**2000)), "beta must be a number that a float can hold"),
+        (
+            lambda: pr.f_beta(RANKING, beta=-(2**2000)),
+            "beta must be a number that a float can hold",
+        ),
         (lambda: pr.confusion(RANKING, np.complex128(1)), "threshold must be a number"),
         (lambda: RANKING.coarsen(2**100), "max_rows must be a whole number of at most"),
         (lambda: pr.rank_groups(LABELS, LABELS, LABELS, pooled=np.ones(2)), "pooled must be True"),
@@ -58,7 +61,7 @@ LABELS = [1, 0, 1, 0]
         (lambda: pr.smooth_pr_curve(RANKING, bandwidth=[1, 2, 3]), "one number per class"),
         (lambda: pr.smooth_pr_curve(RANKING, bandwidth=1e308), "bandwidth must be positive and"),
         (lambda: pr.undo_downsampling(RANKING, ratio=1e-300), "ratio must be at least"),
-        (lambda: pr.summary_curve([RANKING] * 3, 1e-300), "prevalence must be at least"),
+        (lambda: pr.summary_curve([RANKING] * 3, prevalence=1e-300), "prevalence must be at least"),
     ],
 )
 def test_wrong_options_are_named(call, words):
@@ -71,6 +74,6 @@ def test_hard_options_are_answered():
     assert pr.band(RANKING, confidence_level=1e-300, n_resamples=100, rng=0).low.size
     # Precision is 1 up to half of the recall and almost 0 after it; the ratio's square overflows.
     heavy = pr.rank([1, 0, 1], [3, 2, 1], sample_weight=[1e-90, 1e90, 1e-90])
-    assert pr.aucpr(heavy, "davis_goadrich") == pytest.approx(0.5)
+    assert pr.aucpr(heavy, estimator="davis_goadrich") == pytest.approx(0.5)
     almost_sure = pr.summary_curve([RANKING] * 3, confidence_level=float(np.nextafter(1.0, 0.0)))
     assert np.isfinite(almost_sure.band.high).all()

@@ -86,7 +86,7 @@ def test_estimators_are_drawn_as_what_they_integrate():
     for patch in axes.patches:
         name = patch.get_label().split()[0]
         values, edges, _ = patch.get_data()
-        assert np.sum(values * np.diff(edges)) == pytest.approx(pr.aucpr(ranking, name))
+        assert np.sum(values * np.diff(edges)) == pytest.approx(pr.aucpr(ranking, estimator=name))
 
 
 def test_prevalence_sweep_and_forest():

@@ -199,15 +199,15 @@ class TestFBeta:
                 naive_points.f_measure(*naive_points.counts_at(y, s, t, w), beta, modified)
                 for t in ranking.threshold.tolist()
             ]
-            found = f_beta(ranking, float(beta), modified)
+            found = f_beta(ranking, beta=float(beta), modified=modified)
             np.testing.assert_allclose(
                 found, np.array(expected, dtype=float), rtol=TOLERANCE, atol=TOLERANCE
             )
 
     def test_the_extremes_of_beta_are_precision_and_recall(self):
         ranking = pr.rank([1, 0, 1, 0, 1], [5, 4, 3, 2, 1])
-        np.testing.assert_allclose(f_beta(ranking, 0), ranking.tp / (ranking.tp + ranking.fp))
-        np.testing.assert_allclose(f_beta(ranking, math.inf), ranking.tp / ranking.n_pos)
+        np.testing.assert_allclose(f_beta(ranking, beta=0), ranking.tp / (ranking.tp + ranking.fp))
+        np.testing.assert_allclose(f_beta(ranking, beta=math.inf), ranking.tp / ranking.n_pos)
 
     def test_two_points_of_equal_f1_are_told_apart_by_the_modified_form(self):
         # As in Boyd 2014, figure 3.4, at prevalence 1/3: F1 is .4 at both, one of them is chance.
@@ -223,7 +223,7 @@ class TestFBeta:
 
     def test_a_negative_beta_is_refused(self):
         with pytest.raises(InputError, match="beta must not be negative"):
-            f_beta(pr.rank([1, 0], [2, 1]), -1)
+            f_beta(pr.rank([1, 0], [2, 1]), beta=-1)
 
 
 class TestContours:

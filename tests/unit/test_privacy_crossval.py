@@ -15,7 +15,7 @@ def folds():
     generator = np.random.default_rng(0)
     y = np.arange(4000) % 4 == 0
     score = generator.normal(size=4000) + 2 * y
-    fold = privacy.assign_folds(4000, 4, rng=1)
+    fold = privacy.assign_folds(4000, n_folds=4, rng=1)
     return y, score, fold
 
 
@@ -96,11 +96,11 @@ def test_wrong_arguments_are_refused(folds):
 
 
 def test_folds_are_assigned_by_position_in_nearly_equal_numbers():
-    fold = privacy.assign_folds(1003, 10, rng=0)
+    fold = privacy.assign_folds(1003, n_folds=10, rng=0)
     counts = np.bincount(fold)
     assert counts.sum() == 1003
     assert set(counts) == {100, 101}
-    assert (privacy.assign_folds(1003, 10, rng=1) != fold).any()
+    assert (privacy.assign_folds(1003, n_folds=10, rng=1) != fold).any()
 
 
 def test_no_row_is_in_two_folds():
@@ -112,7 +112,7 @@ def test_no_row_is_in_two_folds():
         privacy.cross_validation(
             same, same, np.arange(50), trained_on="other_rows", epsilon=1.0, budget=budget
         )
-    fold = privacy.assign_folds(40, 4, rng=0)
+    fold = privacy.assign_folds(40, n_folds=4, rng=0)
     privacy.cross_validation(y, score, fold, trained_on="other_rows", epsilon=1.0, budget=budget)
     assert {entry.part for entry in budget.ledger} == {f"fold {k}" for k in range(4)}
 
@@ -124,7 +124,7 @@ def test_training_costs_are_added_as_decimal_numbers():
     found = privacy.cross_validation(
         y,
         score,
-        privacy.assign_folds(40, 4, rng=0),
+        privacy.assign_folds(40, n_folds=4, rng=0),
         trained_on="other_folds",
         training_epsilon=0.1,
         epsilon=0.1,

@@ -45,7 +45,7 @@ def test_without_noise_only_the_binning_is_left():
             with pytest.raises(InputError, match="raw scores"):
                 curve.area(estimator=estimator)
         else:
-            exact = pr.aucpr(ranking, estimator)
+            exact = pr.aucpr(ranking, estimator=estimator)
             assert curve.area(estimator=estimator) == pytest.approx(exact, abs=0.01)
     assert curve.to("roc").area() == pytest.approx(pr.auroc(ranking), abs=0.003)
     assert (
@@ -172,9 +172,9 @@ def test_what_the_release_shows_to_be_useless_is_said():
 
 
 def test_number_of_bins_and_public_edges():
-    assert privacy.bin_count(1, 1.0) == 4
-    assert privacy.bin_count(10**12, 10.0) == 256
-    assert privacy.bin_count(20_000, 1.0) == round(20_000**0.3)
+    assert privacy.bin_count(1, epsilon=1.0) == 4
+    assert privacy.bin_count(10**12, epsilon=10.0) == 256
+    assert privacy.bin_count(20_000, epsilon=1.0) == round(20_000**0.3)
     for bins in (2, 4, 13, 256):
         edges = privacy.probability_edges(bins)
         assert edges.size == bins + 1

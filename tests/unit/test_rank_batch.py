@@ -112,7 +112,9 @@ def test_moments_are_those_of_the_scores(name):
         np.testing.assert_allclose(squares, scores.var(axis=1) * scores.shape[1], rtol=1e-12)
     y_true = np.repeat([1, 0], [12, 30])
     one = pr.rank(y_true, np.concatenate([positives[2], negatives[2]]))
-    assert pr.aucpr(batch[2], "binormal") == pytest.approx(pr.aucpr(one, "binormal"), rel=1e-12)
+    assert pr.aucpr(batch[2], estimator="binormal") == pytest.approx(
+        pr.aucpr(one, estimator="binormal"), rel=1e-12
+    )
     assert rank_batch(positives, negatives).moments is None
 
 
@@ -123,7 +125,7 @@ def test_estimators_take_a_batch_by_its_cells(name):
     kernels = {name: kind.kernel for name, kind in pr.ESTIMATORS.items() if kind.kernel}
     for estimator, kernel in kernels.items():
         values = kernel(steps, 0.0, 1.0)
-        expected = [pr.aucpr(batch[index], estimator) for index in range(len(batch))]
+        expected = [pr.aucpr(batch[index], estimator=estimator) for index in range(len(batch))]
         np.testing.assert_allclose(values, expected, rtol=1e-12, err_msg=estimator)
 
 

@@ -163,8 +163,8 @@ def test_shards_add_up_to_the_whole():
         total = shards[0] + shards[1] + shards[2]
         assert total == whole
         for estimator in ("average_precision", "interpolated_mean", "interpolated_convex"):
-            assert pr.aucpr(total, estimator) == pytest.approx(
-                pr.aucpr(whole, estimator), rel=1e-14
+            assert pr.aucpr(total, estimator=estimator) == pytest.approx(
+                pr.aucpr(whole, estimator=estimator), rel=1e-14
             )
 
 

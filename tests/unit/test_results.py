@@ -86,7 +86,7 @@ TABLES = {
     "groups": (GROUPS, ["label", "n_pos", "n_neg", "prevalence"]),
     "curve": (pr.pr_curve(RANKING), ["x", "y", "tp", "fp", "threshold", "observed"]),
     "band": (pr.band(RANKING, rng=0), ["recall", "low", "precision", "high"]),
-    "summary": (pr.summary_curve(GROUPS, 0.02), ["recall", "low", "precision", "high"]),
+    "summary": (pr.summary_curve(GROUPS, prevalence=0.02), ["recall", "low", "precision", "high"]),
     "aggregate": (pr.aggregate(GROUPS), ["label", "value", "prevalence"]),
     "comparison": (
         pr.compare(EXAMPLE.label, EXAMPLE.scores, sampling="classes"),

@@ -137,8 +137,10 @@ def test_tie_bounds_contain_what_was_coarsened(estimator):
     for _ in range(1500):
         y, s, _ = random_data(rng)
         ranking = pr.rank(y, s)
-        bounds = pr.tie_bounds(ranking.coarsen(1 + int(rng.integers(len(ranking)))), estimator)
-        assert pr.aucpr(ranking, estimator) in bounds
+        bounds = pr.tie_bounds(
+            ranking.coarsen(1 + int(rng.integers(len(ranking)))), estimator=estimator
+        )
+        assert pr.aucpr(ranking, estimator=estimator) in bounds
 
 
 @pytest.mark.parametrize("estimator", ["average_precision", "davis_goadrich"])
@@ -146,7 +148,7 @@ def test_tie_bounds_without_ties_are_as_tight_as_the_sums(estimator):
     rng = np.random.default_rng(4)
     y = rng.random(20_000) < 0.3
     ranking = pr.rank(y, rng.normal(size=y.size) + y)
-    bounds = pr.tie_bounds(ranking, estimator)
+    bounds = pr.tie_bounds(ranking, estimator=estimator)
     assert bounds.low < bounds.estimate < bounds.high
     assert bounds.width < 1e-13
 

@@ -340,7 +340,7 @@ def test_bias_takes_the_estimators_as_they_are():
     scores = Binormal().sample_scores(10, 40, size=5, rng=np.random.default_rng(1))
     batch = rank_batch(*scores, moments=True)
     for name, got in values.items():
-        expected = [pr.aucpr(batch[k], name) for k in range(5)]
+        expected = [pr.aucpr(batch[k], estimator=name) for k in range(5)]
         np.testing.assert_allclose(got, expected, rtol=1e-13)
 
 

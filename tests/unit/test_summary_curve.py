@@ -55,7 +55,7 @@ def test_equal_tasks_give_their_own_curve(levels, copies):
     own = pr.pr_curve(ranking)
     np.testing.assert_allclose(summary.at(RECALLS), own.at(RECALLS), atol=1e-14)
     assert summary.area() == pytest.approx(own.area(), abs=1e-14)
-    assert summary.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-14)
+    assert summary.area() == pytest.approx(pr.aucpr(ranking, estimator="davis_goadrich"), abs=1e-14)
     assert summary.prevalence == pytest.approx(ranking.prevalence)
     elsewhere = summary_curve(rankings, prevalence=0.05)
     moved = pr.pr_curve(ranking.at_prevalence(0.05))
@@ -80,8 +80,8 @@ def test_the_order_of_tasks_changes_nothing(method):
     rng = np.random.default_rng(3)
     y, s, group = random_tasks(rng, 8, 30, 5)
     mixed = rng.permutation(8)
-    first = summary_curve(rank_groups(y, s, group), 0.2, method=method)
-    second = summary_curve(rank_groups(y, s, mixed[group]), 0.2, method=method)
+    first = summary_curve(rank_groups(y, s, group), prevalence=0.2, method=method)
+    second = summary_curve(rank_groups(y, s, mixed[group]), prevalence=0.2, method=method)
     if method == "reference":  # to the last bit
         np.testing.assert_array_equal(first.tp, second.tp)
         np.testing.assert_array_equal(first.fp, second.fp)
@@ -98,10 +98,10 @@ def test_tasks_of_one_distribution_at_any_prevalence_give_its_curve(distribution
     prevalences = np.geomspace(0.01, 0.5, 24)
     rankings = rank_groups(*distribution_tasks(rng, distribution, prevalences, np.full(24, 10_000)))
     for reference in (0.02, 0.1, 0.5):
-        summary = summary_curve(rankings, reference)
+        summary = summary_curve(rankings, prevalence=reference)
         truth = distribution.aucpr(reference)
         # The spread of the tasks' own areas at this prevalence gives the error of the mean.
-        own = [pr.aucpr(r.at_prevalence(reference), "davis_goadrich") for r in rankings]
+        own = [pr.aucpr(r.at_prevalence(reference), estimator="davis_goadrich") for r in rankings]
         error = np.std(own, ddof=1) / np.sqrt(24)
         assert summary.area() == pytest.approx(truth, abs=4 * error)
         assert error < 0.05 * truth  # or the test would prove little
@@ -124,7 +124,7 @@ def test_pooled_is_the_curve_of_all_rows():
     y, s, group = random_tasks(rng, 6, 40)
     pooled = summary_curve(rank_groups(y, s, group), method="pooled")
     ranking = pr.rank(y, s)
-    assert pooled.area() == pytest.approx(pr.aucpr(ranking, "davis_goadrich"), abs=1e-13)
+    assert pooled.area() == pytest.approx(pr.aucpr(ranking, estimator="davis_goadrich"), abs=1e-13)
     assert set(pooled.beside) == {"reference", "vertical"}
     with pytest.raises(InputError, match="pooled=True"):
         summary_curve([ranking, ranking], method="pooled")
@@ -180,7 +180,7 @@ def test_coverage_of_the_band_when_tasks_share_one_distribution():
         rankings = rank_groups(
             *distribution_tasks(rng, distribution, np.full(10, 0.2), np.full(10, 125)), pooled=False
         )
-        summary = summary_curve(rankings, 0.2)
+        summary = summary_curve(rankings, prevalence=0.2)
         hits += (summary.band.low[at] <= truth) & (truth <= summary.band.high[at])
     assert np.all(hits > 364)
 
@@ -205,9 +205,9 @@ def test_weights_count_as_repetitions_in_the_curve():
     rng = np.random.default_rng(11)
     y, s, group = random_tasks(rng, 4, 20, 3)
     w = rng.integers(1, 4, y.size)
-    weighted = summary_curve(rank_groups(y, s, group, w), 0.2)
+    weighted = summary_curve(rank_groups(y, s, group, sample_weight=w), prevalence=0.2)
     repeated = summary_curve(
-        rank_groups(np.repeat(y, w), np.repeat(s, w), np.repeat(group, w)), 0.2
+        rank_groups(np.repeat(y, w), np.repeat(s, w), np.repeat(group, w)), prevalence=0.2
     )
     assert weighted.area() == pytest.approx(repeated.area(), abs=1e-12)
     inside = weighted.at(RECALLS), repeated.at(RECALLS)
@@ -239,7 +239,7 @@ def test_one_task_has_a_curve_but_no_band():
 @pytest.mark.parametrize("method", METHODS)
 def test_a_summary_is_a_curve(method):
     rng = np.random.default_rng(14)
-    summary = summary_curve(rank_groups(*random_tasks(rng, 5, 40)), 0.2, method=method)
+    summary = summary_curve(rank_groups(*random_tasks(rng, 5, 40)), prevalence=0.2, method=method)
     assert isinstance(summary, pr.Curve)
     assert summary.kind == "pr"
     assert summary.prevalence == summary.reference == 0.2

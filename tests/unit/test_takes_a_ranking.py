@@ -76,10 +76,33 @@ def test_anything_else_is_answered_with_the_way_out(name, given):
         FUNCTIONS[name](given, **REQUIRED.get(name, {}))
 
 
-@pytest.mark.parametrize("function", [pr.aucpr, pr.auroc, pr.aucnpr, pr.best_threshold])
-def test_labels_and_scores_are_answered_too(function):
+@pytest.mark.parametrize(
+    "name",
+    [
+        "aucpr",
+        "aucnpr",
+        "auroc",
+        "auprg",
+        "tie_bounds",
+        "pr_curve",
+        "roc_curve",
+        "hit_curve",
+        "lift_curve",
+        "gain_curve",
+        "f_beta",
+        "confusion",
+        "best_threshold",
+        "downsample_effect",
+    ],
+)
+def test_labels_and_scores_are_answered_too(name):
     with pytest.raises(InputError, match=r"pass pr\.rank\(y_true, y_score\)"):
-        function([1, 0, 1], [0.9, 0.8, 0.7])
+        FUNCTIONS[name]([1, 0, 1], [0.9, 0.8, 0.7])
+
+
+def test_an_option_without_its_name_is_no_ranking():
+    with pytest.raises(TypeError, match="takes 1 positional argument"):
+        pr.aucpr(pr.rank([1, 0], [2, 1]), "davis_goadrich")
 
 
 # Counts beyond a trillion rows. Products of two such counts do not fit an int64, and NumPy does

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .. import _validation, areas
 from .._notebook import Rich
 from .._numerics import log1p_excess
+from .._reflex import takes_one_ranking
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
 
@@ -92,7 +93,8 @@ class DownsampleEffect(Rich):
         return asdict(self)
 
 
-def downsample_effect(ranking: Ranking, ratio: float) -> DownsampleEffect:
+@takes_one_ranking
+def downsample_effect(ranking: Ranking, *, ratio: float) -> DownsampleEffect:
     """Return what the areas become when only a share of the negatives is kept.
 
     Parameters
@@ -120,7 +122,7 @@ def downsample_effect(ranking: Ranking, ratio: float) -> DownsampleEffect:
     >>> rng = np.random.default_rng(5)
     >>> y = rng.random(25_000) < 0.04
     >>> ranking = pr.rank(y, rng.normal(size=25_000) + 2 * y)
-    >>> pr.downsample_effect(ranking, 1 / 24)
+    >>> pr.downsample_effect(ranking, ratio=1 / 24)
     DownsampleEffect(ratio=0.042, prevalence 0.04 -> 0.5, aucpr 0.50 -> 0.93, aucnpr 0.49 -> 0.89)
     """
     _validation.require_ranking(ranking)

@@ -28,8 +28,8 @@ def rank_groups(
     y_true: object,
     y_score: object,
     groups: object,
-    sample_weight: object = None,
     *,
+    sample_weight: object = None,
     pos_label: object = 1,
     pooled: bool | None = None,
 ) -> RankingSet:
@@ -158,9 +158,9 @@ def _without_weightless(
 def rank_classes(
     y_true: object,
     scores_matrix: object,
+    *,
     classes: object = None,
     sample_weight: object = None,
-    *,
     pooled: bool | None = None,
 ) -> RankingSet:
     """Rank every class against the rest: multi-class and multi-label data as a set of rankings.

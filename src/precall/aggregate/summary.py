@@ -127,8 +127,8 @@ def _without_nan(values: list[float]) -> list[float | None]:
 
 def summary_curve(
     rankings: object,
-    prevalence: float | None = None,
     *,
+    prevalence: float | None = None,
     method: str = "reference",
     confidence_level: float = 0.95,
 ) -> SummaryCurve:

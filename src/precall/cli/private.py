@@ -249,7 +249,7 @@ def _curve(
 
     n_rows = int(rows[0].size)
     # Edges depend on public numbers only; without a range they are those of probabilities.
-    edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon) + 1)
+    edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon=epsilon) + 1)
     curve = privacy.pr_curve(*rows, epsilon=epsilon, budget=budget, edges=edges)
     area, band = curve.area_interval(), curve.band(at=_RECALLS)
     points = [

@@ -15,7 +15,7 @@ from .estimators import ESTIMATORS
 _MOST_ROWS = 1e100
 
 
-def minimum_aucpr(prevalence: Any, recall: tuple[float, float] = (0.0, 1.0)) -> Any:
+def minimum_aucpr(prevalence: Any, *, recall: tuple[float, float] = (0.0, 1.0)) -> Any:
     """Return the smallest area that any ranking can have at this prevalence.
 
     ``1 + (1 - pi) ln(1 - pi) / pi`` on the whole range; computed in a form that keeps all digits
@@ -126,4 +126,4 @@ def floor_at(prevalence: Any, estimator: str, recall: tuple[float, float]) -> An
     """Return the smallest area of infinitely divisible positives at a prevalence."""
     if ESTIMATORS[estimator].hull:  # the hull of the worst ranking is the diagonal
         return prevalence * (recall[1] - recall[0])
-    return minimum_aucpr(prevalence, recall)
+    return minimum_aucpr(prevalence, recall=recall)

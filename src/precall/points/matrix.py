@@ -15,6 +15,7 @@ import numpy.typing as npt
 from .. import _validation
 from .._estimators import ratio
 from .._notebook import Rich
+from .._reflex import takes_one_ranking
 from ..exceptions import InputError, ReliabilityWarning
 from ..metrics.base import warn_undefined
 from ..ranking import Ranking
@@ -279,7 +280,8 @@ def _rows_at_or_above(thresholds: npt.NDArray[Any], threshold: Any) -> int:
     return len(thresholds) - int(np.searchsorted(thresholds[::-1], threshold, side="left"))
 
 
-def f_beta(ranking: Ranking, beta: float = 1, modified: bool = False) -> FloatArray:
+@takes_one_ranking
+def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> FloatArray:
     """F-measure at every threshold of the ranking.
 
     ``F = (1 + b^2) p r / (b^2 p + r)``, computed from counts. The modified form takes the
@@ -315,7 +317,7 @@ def f_beta(ranking: Ranking, beta: float = 1, modified: bool = False) -> FloatAr
     share = recall_share(beta)
     modified = _validation.as_flag(modified, "modified")
     if not ranking.n_pos or (modified and not ranking.n_neg):
-        warn_undefined(ranking, "F-measure" if not modified else "modified F-measure")
+        warn_undefined(ranking, "F-measure" if not modified else "modified F-measure", 4)
     tp, fp, n = float_counts(ranking)
     if not modified:
         return ratio(tp, tp + share * (n - tp) + (1.0 - share) * fp)

@@ -128,7 +128,7 @@ CRITERIA: dict[str, Criterion] = {
     "f_beta": Criterion(
         summary="the same with recall counting beta times as much",
         parameter="beta",
-        choose=lambda ranking, beta: _highest(f_beta(ranking, beta)),
+        choose=lambda ranking, beta: _highest(f_beta(ranking, beta=beta)),
     ),
     "modified_f1": Criterion(
         summary="harmonic mean of recall and precision above chance",
@@ -139,7 +139,7 @@ CRITERIA: dict[str, Criterion] = {
     "modified_f_beta": Criterion(
         summary="the same with recall counting beta times as much",
         parameter="beta",
-        choose=lambda ranking, beta: _highest(f_beta(ranking, beta, modified=True)),
+        choose=lambda ranking, beta: _highest(f_beta(ranking, beta=beta, modified=True)),
         needs_negatives=True,
     ),
     "matthews_correlation": Criterion(

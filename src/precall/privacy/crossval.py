@@ -74,7 +74,7 @@ class PrivateCrossValidation(Rich):
         return plain | {"folds": [fold.to_dict() for fold in self.folds]}
 
 
-def assign_folds(n_rows: int, n_folds: int, *, rng: object = None) -> npt.NDArray[np.int64]:
+def assign_folds(n_rows: int, *, n_folds: int, rng: object = None) -> npt.NDArray[np.int64]:
     """Assign rows to folds by their position alone.
 
     Folds that are stratified by the label, or made in any way from the rows' contents, are not
@@ -94,7 +94,7 @@ def assign_folds(n_rows: int, n_folds: int, *, rng: object = None) -> npt.NDArra
 
     Examples
     --------
-    >>> np.bincount(assign_folds(10, 3, rng=0))
+    >>> np.bincount(assign_folds(10, n_folds=3, rng=0))
     array([4, 3, 3])
     """
     n_rows = as_count(n_rows, "n_rows", minimum=1)
@@ -162,7 +162,7 @@ def cross_validation(
     >>> from precall import privacy
     >>> y = np.arange(4000) % 4 == 0
     >>> score = np.where(y, 0.8, np.linspace(0, 1, 4000))
-    >>> fold = privacy.assign_folds(4000, 5, rng=0)
+    >>> fold = privacy.assign_folds(4000, n_folds=5, rng=0)
     >>> budget = privacy.Budget(epsilon=1.0)
     >>> result = privacy.cross_validation(
     ...     y, score, fold, trained_on="other_rows", epsilon=1.0, budget=budget

@@ -37,7 +37,7 @@ _DEEPEST = 60
 _LARGEST_SCALE = 2.0**55
 
 
-def bin_count(n_rows: int, epsilon: float) -> int:
+def bin_count(n_rows: int, *, epsilon: float) -> int:
     """Number of bins for a private curve: ``(rows * epsilon)^0.3``, from 4 to 256.
 
     More bins follow the curve more closely and give each a smaller share of the rows under the
@@ -56,7 +56,7 @@ def bin_count(n_rows: int, epsilon: float) -> int:
 
     Examples
     --------
-    >>> bin_count(2_000, 1.0), bin_count(1_000_000, 1.0)
+    >>> bin_count(2_000, epsilon=1.0), bin_count(1_000_000, epsilon=1.0)
     (10, 63)
     """
     n_rows = as_count(n_rows, "n_rows", minimum=1)
@@ -214,7 +214,7 @@ def _joined(cuts: FloatArray, noisy: npt.NDArray[np.int64], n_bins: int) -> Floa
 def as_edges(edges: Any, n_rows: int, epsilon: float) -> FloatArray:
     """Return public edges: those given, or those of the rule for probabilities."""
     if edges is None:
-        return probability_edges(bin_count(n_rows, epsilon))
+        return probability_edges(bin_count(n_rows, epsilon=epsilon))
     if isinstance(edges, (str, bytes, int, float)) or np.ndim(edges) == 0:
         raise InputError(
             f"edges must be public numbers, got {edges!r}. Edges made from the scores, such as "
