@@ -29,7 +29,8 @@ def test_a_first_answer_needs_numpy_and_scipy_only():
     loaded = modules_after(
         "import precall as pr\n"
         "r = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])\n"
-        "[pr.aucpr(r, estimator=e) for e in pr.ESTIMATORS]; pr.aucnpr(r); pr.auroc(r); pr.pr_curve(r)"
+        "[pr.aucpr(r, estimator=e) for e in pr.ESTIMATORS]\n"
+        "pr.aucnpr(r); pr.auroc(r); pr.pr_curve(r)"
     )
     assert not loaded & set(OPTIONAL)
     assert "scipy.stats" not in loaded
