@@ -18,6 +18,7 @@ from precall.evaluation import (
     promises,
     wording,
 )
+from precall.evaluation.promises import kept_precision
 from precall.exceptions import InputError
 from scripts import make_coverage
 
@@ -414,13 +415,14 @@ def test_the_quoted_promise_is_the_highest_that_finds_a_fifth(good):
     at = [point.recall.estimate for point in points]
 
     def quoted(recalls):
-        made = tuple(
-            replace(point, recall=replace(point.recall, estimate=recall))
-            for point, recall in zip(points, recalls, strict=True)
-        )
-        return answer.promised(SimpleNamespace(certificates=made)).required
+        made = []
+        for point, recall in zip(points, recalls, strict=True):
+            [beside] = point.other_bounds
+            observed = replace(beside.observed, estimate=recall)
+            made.append(replace(point, other_bounds=(replace(beside, observed=observed),)))
+        return kept_precision(answer.promised(SimpleNamespace(certificates=tuple(made))))
 
-    required = [point.required for point in points]
+    required = [kept_precision(point) for point in points]
     assert quoted([0.2] * len(at)) == required[-1]  # a fifth is enough
     assert quoted([0.9, 0.2, *[0.19] * (len(at) - 2)]) == required[1]
     assert quoted([0.19] * len(at)) == required[-1]  # none does: the highest all the same
@@ -432,13 +434,13 @@ def test_with_many_scores_fewer_precisions_are_tried_and_the_rest_is_the_same(mo
     y = np.arange(60_000) < 500  # all on top: enough for 0.95, too few for 0.99
     ranking = pr.rank(y, -np.arange(y.size))
     every = promises.certified_points(ranking, 0.95, 1)
-    assert [point.required for point in every] == [m for m in promises.LADDER if m <= 0.95]
+    assert [kept_precision(point) for point in every] == [m for m in promises.LADDER if m <= 0.95]
     assert promises.certified_points(ranking.coarsen(100), 0.95, 1) == ()
     monkeypatch.setattr(promises, "_MANY_SCORES", len(ranking))
     assert promises.certified_points(ranking, 0.95, 1) == every
     monkeypatch.setattr(promises, "_MANY_SCORES", len(ranking) - 1)
     some = promises.certified_points(ranking, 0.95, 1)
-    assert some == tuple(p for p in every if p.required in promises._SHORT_LADDER)
+    assert some == tuple(p for p in every if kept_precision(p) in promises._SHORT_LADDER)
     assert len(some) == len(promises._SHORT_LADDER)
 
 
