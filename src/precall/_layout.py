@@ -46,6 +46,27 @@ class Cells(NamedTuple):
         inside = np.add.reduceat(self.tied + self.above, first) - self.above[first]
         return Cells(positives, inside, self.above[first], self.below)
 
+    def only(self, kept: npt.NDArray[np.int64]) -> Cells:
+        """Leave out rows without positives; `kept` are the positions of the others.
+
+        The negatives of a row that is left out lie above the next one kept, or below everything.
+        """
+        if kept.size == self.positives.size:
+            return self
+        loose = self.above + self.tied
+        if kept.size == 0:
+            none = np.zeros(0, dtype=loose.dtype)
+            return Cells(none, none, none, (loose.sum() + self.below).item())
+        loose[kept] = self.above[kept]
+        end = kept[-1] + 1
+        starts = np.concatenate([[0], kept[:-1] + 1])
+        return Cells(
+            self.positives[kept],
+            self.tied[kept],
+            np.add.reduceat(loose[:end], starts),
+            (loose[end:].sum() + self.below).item(),
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers that survive JSON."""
         return {name: plain_values(values) for name, values in self._asdict().items()}

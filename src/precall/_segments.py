@@ -314,7 +314,7 @@ def assemble(
     The negatives of a dropped row lie above the next row that is kept, or below everything.
     """
     kept = np.flatnonzero(kinds[0].positives)
-    rows, *weighted = (_kept(cells, kept) for cells in kinds)
+    rows, *weighted = (cells.only(kept) for cells in kinds)
     counts, squares, parts = weighted if weighted else (rows, None, None)
     return Ranking(
         threshold=np.ascontiguousarray(_counting.one_zero(threshold[kept])),
@@ -324,22 +324,4 @@ def assemble(
         moments=moments,
         coarsened=coarsened,
         divisible=parts is not None and bool(parts.positives.any()),
-    )
-
-
-def _kept(cells: Cells, kept: IntArray) -> Cells:
-    if kept.size == cells.positives.size:
-        return cells
-    loose = cells.above + cells.tied
-    if kept.size == 0:
-        none = np.zeros(0, dtype=loose.dtype)
-        return Cells(none, none, none, (loose.sum() + cells.below).item())
-    loose[kept] = cells.above[kept]
-    end = kept[-1] + 1
-    starts = np.concatenate([[0], kept[:-1] + 1])
-    return Cells(
-        cells.positives[kept],
-        cells.tied[kept],
-        np.add.reduceat(loose[:end], starts),
-        (loose[end:].sum() + cells.below).item(),
     )

@@ -17,8 +17,13 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 
-def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]:
-    """Return the fields of the ranking of unweighted rows, and its running sums."""
+def count_rows(
+    positive: npt.NDArray[np.bool_], scores: Array, kept: Array | None = None
+) -> dict[str, Any]:
+    """Return the fields of the ranking of unweighted rows, and its running sums.
+
+    `kept` are scores to count at, ascending, whether a positive has them or not.
+    """
     share = np.count_nonzero(positive) / scores.size
     ours = _counting.select(scores, positive, share)
     theirs = _counting.select(scores, ~positive, 1.0 - share)
@@ -27,6 +32,8 @@ def count_rows(positive: npt.NDArray[np.bool_], scores: Array) -> dict[str, Any]
     _counting.in_threads([part.sort for part in (ours, *parts)], scores.size)
     _reject_nan(scores, ours, *parts)
     threshold, positives = _counting.tally(ours)
+    if kept is not None:
+        threshold, positives = _with_kept(threshold, kept, positives)
     moments = _counting.in_threads(
         [partial(_counting.mean_and_deviation, part) for part in (ours, *parts)],
         scores.size,
@@ -56,10 +63,22 @@ def _negatives(under: IntArray, upto: IntArray, size: int) -> dict[str, Any]:
     return {"tied": tied, "above": above, "below": below, "fp": size - under[::-1]}
 
 
+def _with_kept(threshold: Array, kept: Array, *counts: Array) -> tuple[Array, ...]:
+    """Add scores to ascending thresholds, with zeros for the counts there."""
+    joined = np.union1d(threshold, kept)
+    where = np.searchsorted(joined, threshold)
+    spread = []
+    for values in counts:
+        wider = np.zeros(joined.size, dtype=values.dtype)
+        wider[where] = values
+        spread.append(wider)
+    return joined, *spread
+
+
 def weigh_rows(
-    positive: npt.NDArray[np.bool_], scores: Array, weights: FloatArray
+    positive: npt.NDArray[np.bool_], scores: Array, weights: FloatArray, kept: Array | None = None
 ) -> dict[str, Any]:
-    """Return the fields of the ranking of weighted rows.
+    """Return the fields of the ranking of weighted rows; `kept` as in :func:`count_rows`.
 
     Weights need the order of their rows, so this path sorts indices; each thread takes a part.
     """
@@ -77,13 +96,19 @@ def weigh_rows(
     parts = _counting.in_threads([partial(ordered, rows) for rows in index], scores.size)
     (ours, our_weights), negatives = parts[0], parts[1:]
     threshold, edges = _counting.distinct(ours)
+    positives, squared, rows = (
+        _counting.segment_sums(our_weights, edges),
+        _counting.segment_sums(our_weights * our_weights, edges),
+        np.diff(edges),
+    )
+    if kept is not None:
+        threshold, positives, squared, rows = _with_kept(threshold, kept, positives, squared, rows)
 
     def summed(shard: Array, shard_weights: FloatArray) -> tuple[Array, Array, Array]:
         cut = _counting.segment_edges(shard, threshold)
-        squared = shard_weights * shard_weights
         return (
             _counting.segment_sums(shard_weights, cut),
-            _counting.segment_sums(squared, cut),
+            _counting.segment_sums(shard_weights * shard_weights, cut),
             np.diff(cut),
         )
 
@@ -92,10 +117,10 @@ def weigh_rows(
     moments = [_counting.mean_and_deviation(*part) for part in parts]
     return _fields(
         threshold,
-        _counting.segment_sums(our_weights, edges),
+        positives,
         sums,
-        squares=_descending(_counting.segment_sums(our_weights * our_weights, edges), squares),
-        rows=_descending(np.diff(edges), counts),
+        squares=_descending(squared, squares),
+        rows=_descending(rows, counts),
         moments=_moments(moments, [_counting.sum_of(part[1]) for part in negatives]),
         divisible=bool(np.any(our_weights != np.rint(our_weights))),
     )

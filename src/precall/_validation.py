@@ -48,8 +48,14 @@ FAR_WEIGHT = (
 )
 
 
+def as_ranking(ranking: Any) -> Any:
+    """Return a Ranking without the rows that have no positives: thresholds that were kept."""
+    require_ranking(ranking)
+    return ranking.of_positives
+
+
 def require_ranking(ranking: object) -> None:
-    """Raise unless this is a Ranking: every public function that takes one calls this first."""
+    """Raise unless this is a Ranking: every public function that takes one checks it first."""
     if not isinstance(ranking, _ranking_class()):
         names = getattr(ranking, "names", None) if hasattr(ranking, "ranked") else None
         way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"

@@ -123,7 +123,7 @@ def tie_bounds(ranking: Ranking, *, estimator: str = "average_precision") -> Int
     >>> pr.tie_bounds(pr.rank([1, 0, 1, 0], [2, 2, 2, 1]))
     Interval(0.666667, low=0.583333, high=1, 100 %, tie_bounds)
     """
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     bounds = ESTIMATORS[_validation.as_choice(estimator, "estimator", ESTIMATORS)].tie_bounds
     if bounds is None:
         known = [name for name, kind in ESTIMATORS.items() if kind.tie_bounds is not None]

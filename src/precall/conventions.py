@@ -143,7 +143,7 @@ def conventions(ranking: Ranking) -> Conventions:
     >>> table["sklearn_average_precision"].value, table["spark_area_under_pr"].value
     (0.5, 0.458333...)
     """
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     if ranking.coarsened:
         raise InputError(
             "other tools see every score, and this ranking was coarsened: rank all the rows."

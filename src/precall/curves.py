@@ -140,7 +140,7 @@ def is_achievable(recall: Any, precision: Any, prevalence: Any) -> Any:
 
 def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):
         missing = "negatives" if n_pos else "positives"

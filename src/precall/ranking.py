@@ -2,7 +2,8 @@
 
 A precision-recall curve changes only where a positive sits, and between two neighbouring
 positive scores only the *number* of negatives matters. :class:`Ranking` keeps just that: one
-row per distinct score of a positive, highest first, however many negatives there are.
+row per distinct score of a positive, highest first, however many negatives there are. Thresholds
+that somebody asked for are rows without positives.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting, _sorting, _validation
+from . import _counting, _kept, _sorting, _validation
 from ._direction import warn_if_worse_than_random
 from ._layout import Cells as Cells
 from ._layout import Moments as Moments
@@ -36,11 +37,11 @@ class Ranking(Rich):
     Parameters
     ----------
     threshold : array
-        The distinct scores of positives, strictly descending. "At a threshold" always means
-        ``score >= threshold``.
+        The distinct scores of positives, and those that :func:`rank` was asked to keep, strictly
+        descending. "At a threshold" always means ``score >= threshold``.
     positives : array
-        Weight of positives at each threshold; zero where a part of the data was counted on the
-        thresholds of the whole, so that the parts add.
+        Weight of positives at each threshold; zero at a threshold that was kept, and where a part
+        of the data was counted on the thresholds of the whole, so that the parts add.
     tied : array
         Weight of negatives at exactly that score (in a coarsened ranking: in that cell).
     above : array
@@ -157,23 +158,69 @@ class Ranking(Rich):
             float(self.n_neg) ** 2 / negative if negative else 0.0,
         )
 
-    def ranked(self, model: str | None = None) -> Ranked:
-        """Return itself without rows, for who takes a ranking or rows."""
+    @cached_property
+    def of_positives(self) -> Ranking:
+        """The same without rows that have no positives: what areas and curves are made of."""
+        return self._only(self.positives > 0)
+
+    def _only(self, kept: npt.NDArray[np.bool_]) -> Ranking:
+        if kept.all():
+            return self
+        index = np.flatnonzero(kept)
+        return replace(
+            self,
+            threshold=self.threshold[index],
+            **self.cells.only(index)._asdict(),
+            squares=self.squares and self.squares.only(index),
+            rows=self.rows and self.rows.only(index),
+        )
+
+    def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
+        """Return itself without rows, for who takes a ranking or rows.
+
+        Of the rows without positives, only those of `thresholds` stay; it is an error if the
+        counts at one of them are not known.
+        """
         if model is not None:
             raise InputError("model= is for Rows with several models: a Ranking is of one.")
-        return Ranked(self)
+        if not thresholds:
+            return Ranked(self.of_positives)
+        kept = self.positives > 0
+        for threshold in thresholds:
+            reached = self.rows_reaching(threshold)
+            kept[reached - 1 : reached] = True
+        return Ranked(self._only(kept))
 
     def rows_reaching(self, threshold: float) -> int:
-        """Return how many rows are at or above a threshold."""
-        return int(np.count_nonzero(self.threshold >= threshold))
+        """Return how many rows are at or above a threshold; raise if it was not kept."""
+        rows, *hidden = self.reached(threshold)
+        if any(hidden):
+            raise _kept.not_kept(threshold, sum(hidden))
+        return rows
+
+    def reached(self, threshold: float) -> tuple[int, Any, Any]:
+        """Return how many rows are at or above a threshold, and what else may be.
+
+        That is the weight of positives and of negatives between the threshold and the next higher
+        one: nothing at a threshold of the ranking.
+        """
+        rows = _kept.rows_at_or_above(self.threshold, threshold)
+        at = _kept.as_score(threshold, self.threshold.dtype)
+        if at is None or (rows and self.threshold[rows - 1] == at):
+            return rows, 0, 0
+        if rows == len(self):
+            return rows, 0, self.below
+        # A cell of a coarsened ranking reaches up to the one before, with all that is in it.
+        inside = (self.positives[rows], self.tied[rows]) if self.coarsened else (0, 0)
+        return rows, inside[0], self.above[rows] + inside[1]
 
     @property
     def tied_share(self) -> float:
-        """Share of rows that share their score with another row, at the thresholds kept."""
+        """Share of rows that share their score with another row, at the scores of positives."""
         cells = self.rows or self.cells
         at = cells.positives + cells.tied
         total = np.sum(at) + np.sum(cells.above) + cells.below
-        return float(np.sum(at[at > 1]) / total)
+        return float(np.sum(at[(at > 1) & (cells.positives > 0)]) / total)
 
     def __len__(self) -> int:
         """Return the number of distinct thresholds."""
@@ -261,7 +308,8 @@ class Ranking(Rich):
 
         A cell is a tie: its threshold is the lowest of the merged ones, so every point kept is
         an observed point of the full curve, and only what lies between them is unknown.
-        :func:`precall.tie_bounds` of the result contains the exact value.
+        :func:`precall.tie_bounds` of the result contains the exact value. Thresholds without
+        positives are dropped where there are more than `max_rows` rows.
 
         The cuts even out ``sqrt(p (p FP + q TP)) / (TP + FP)``, the square root of a cell's
         share of the width of those bounds (`p` positives and `q` negatives in it), which makes
@@ -283,15 +331,17 @@ class Ranking(Rich):
         max_rows = _validation.as_count(max_rows, "max_rows", minimum=1)
         if len(self) <= max_rows:
             return self
-        last = even_cuts(self.cells, self.tp, self.fp, max_rows)
-        return Ranking(
-            threshold=self.threshold[last],
-            **self.cells.merged(last)._asdict(),
-            squares=self.squares.merged(last) if self.squares else None,
-            rows=self.rows.merged(last) if self.rows else None,
-            moments=self.moments,
+        fine = self.of_positives
+        if len(fine) <= max_rows:
+            return fine
+        last = even_cuts(fine.cells, fine.tp, fine.fp, max_rows)
+        return replace(
+            fine,
+            threshold=fine.threshold[last],
+            **fine.cells.merged(last)._asdict(),
+            squares=fine.squares and fine.squares.merged(last),
+            rows=fine.rows and fine.rows.merged(last),
             coarsened=True,
-            divisible=self.divisible,
         )
 
     def at_prevalence(self, prevalence: float) -> Ranking:
@@ -373,7 +423,8 @@ class Ranking(Rich):
 class Ranked(NamedTuple):
     """A ranking and, where they are at hand, the rows it was made of.
 
-    What has a method ``ranked(model)`` that returns one can be given to intervals and bands.
+    What has a method ``ranked(model, thresholds)`` that returns one can be given to intervals and
+    bands.
     """
 
     ranking: Ranking
@@ -383,22 +434,31 @@ class Ranked(NamedTuple):
     place: Any = None
 
 
-def as_ranked(data: Any, model: str | None = None) -> Ranked:
-    """Return the ranking of a Ranking or of Rows; anything else is an error that says how."""
+def as_ranked(data: Any, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
+    """Return the ranking of a Ranking or of Rows; anything else is an error that says how.
+
+    It has one row per score of a positive, and knows the counts at `thresholds`.
+    """
     if not callable(getattr(data, "ranked", None)):
         _validation.require_ranking(data)
-    found: Ranked = data.ranked(model)
+    found: Ranked = data.ranked(model, thresholds)
     return found
 
 
 def rank_checked(
-    positive: npt.NDArray[np.bool_], scores: Array, weights: npt.NDArray[np.float64] | None
+    positive: npt.NDArray[np.bool_],
+    scores: Array,
+    weights: npt.NDArray[np.float64] | None,
+    thresholds: object = (),
 ) -> Ranking:
     """Rank rows that have passed validation."""
+    kept = None
+    if not (isinstance(thresholds, tuple) and not thresholds):
+        kept = _kept.as_thresholds(thresholds, scores.dtype)
     if weights is not None:
-        return Ranking(**_sorting.weigh_rows(positive, scores, weights))
+        return Ranking(**_sorting.weigh_rows(positive, scores, weights, kept))
     # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
-    counted = _sorting.count_rows(positive, scores)
+    counted = _sorting.count_rows(positive, scores, kept)
     for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
         counted[name].flags.writeable = False
     ranking = object.__new__(Ranking)
@@ -426,6 +486,7 @@ def rank(
     *,
     pos_label: object = 1,
     sample_weight: object = None,
+    thresholds: object = (),
 ) -> Ranking:
     """Sort the rows once and keep what every curve, area and interval needs.
 
@@ -441,6 +502,10 @@ def rank(
         The label of the positive class.
     sample_weight : array-like, optional
         Non-negative importance weights. Rows of weight zero are left out.
+    thresholds : iterable of float, optional
+        Scores at which the counts are kept exactly, whether a positive has them or not: a ranking
+        does not keep the scores of other negatives. They change no curve, area or interval, and
+        let :func:`precall.confusion` and the metrics at a threshold answer there.
 
     Returns
     -------
@@ -469,6 +534,9 @@ def rank(
     >>> ranking = pr.rank(["ham", "spam", "ham"], [0.2, 0.9, 0.4], pos_label="spam")
     >>> ranking.n_pos, ranking.n_neg
     (1, 2)
+    >>> kept = pr.rank([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.2], thresholds=[0.5])
+    >>> kept.threshold, kept.tp, kept.fp
+    (array([0.9, 0.5, 0.4]), array([1, 1, 2]), array([0, 1, 1]))
     """
     positive = _validation.as_positive_mask(y_true, pos_label)
     scores = _validation.as_scores(y_score)
@@ -478,6 +546,6 @@ def rank(
     else:
         weights = _validation.as_weights(sample_weight)
         _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
-    ranking = rank_checked(positive, scores, weights)
+    ranking = rank_checked(positive, scores, weights, thresholds)
     warn_if_worse_than_random(ranking)
     return ranking

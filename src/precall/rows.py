@@ -22,6 +22,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
+# A model, and the thresholds that its ranking keeps.
+_Key = tuple[str, tuple[float, ...]]
+
 #: What a single array of scores is called.
 SCORE = "score"
 MISSING = ("raise", "drop")
@@ -119,8 +122,8 @@ class Rows:
         self.positive, self.weight, self.cluster = positive, weight, cluster
         self.scores = MappingProxyType(scores)
         self.columns = MappingProxyType(columns)
-        self._rankings: dict[str, Ranking] = {}
-        self._places: dict[str, IntArray] = {}
+        self._rankings: dict[_Key, Ranking] = {}
+        self._places: dict[_Key, IntArray] = {}
 
     @classmethod
     def from_frame(
@@ -211,11 +214,18 @@ class Rows:
 
     def __getitem__(self, model: str) -> Ranking:
         """Return the ranking of a model; it is made once and kept."""
-        if model not in self._rankings:
+        return self.ranking(model)
+
+    def ranking(self, model: str, thresholds: tuple[float, ...] = ()) -> Ranking:
+        """Return the ranking of a model that keeps some thresholds; it is made once and kept."""
+        key = (model, thresholds)
+        if key not in self._rankings:
             scores = self.scores[self.model_named(model)]
-            self._rankings[model] = rank_checked(self.positive, scores, self.weight)
-            warn_if_worse_than_random(self._rankings[model])
-        return self._rankings[model]
+            ranking = rank_checked(self.positive, scores, self.weight, thresholds)
+            if not any(name == model for name, _ in self._rankings):
+                warn_if_worse_than_random(ranking)
+            self._rankings[key] = ranking
+        return self._rankings[key]
 
     def __repr__(self) -> str:
         """Return one line."""
@@ -231,16 +241,19 @@ class Rows:
         """Number of clusters; 0 if there are none."""
         return 0 if self.cluster is None else int(self.cluster.max()) + 1
 
-    def place(self, model: str) -> IntArray:
+    def place(self, model: str, thresholds: tuple[float, ...] = ()) -> IntArray:
         """Return where every row stands among the thresholds of a model; see :func:`locate`."""
-        if model not in self._places:
-            self._places[model] = locate(self[model].threshold, self.scores[model])
-        return self._places[model]
+        key = (model, thresholds)
+        if key not in self._places:
+            ranking = self.ranking(model, thresholds)
+            self._places[key] = locate(ranking.threshold, self.scores[model])
+        return self._places[key]
 
-    def ranked(self, model: str | None = None) -> Ranked:
+    def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
         """Return the ranking of a model together with its rows, for who needs both."""
         name = self.model_named(model)
-        return Ranked(self[name], self, self.place(name) if self.cluster is not None else None)
+        place = None if self.cluster is None else self.place(name, thresholds)
+        return Ranked(self.ranking(name, thresholds), self, place)
 
     def model_named(self, model: object) -> str:
         """Return the name of a model; with several, none given is an error that lists them."""
@@ -304,7 +317,7 @@ class Rows:
         # The order is the same, so nothing is ranked or located again.
         return self._with(
             weight=np.where(self.positive, weight, factor * weight),
-            _rankings={name: each.at_prevalence(share) for name, each in self._rankings.items()},
+            _rankings={key: each.at_prevalence(share) for key, each in self._rankings.items()},
         )
 
 

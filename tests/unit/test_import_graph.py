@@ -45,8 +45,8 @@ ROOMS = {
     "foundation": """exceptions _validation _options _arrow _text _words _output _optional _version
         _notebook _reflex _rounding _numerics _layout _counting _parallel _interval _frames
         _result_frame example data""",
-    "ranking": """ranking _sorting _segments _cells _direction builder rows aggregate.grouping
-        aggregate.pooling aggregate.ranking_set""",
+    "ranking": """ranking _sorting _kept _segments _cells _direction builder rows
+        aggregate.grouping aggregate.pooling aggregate.ranking_set""",
     "metrics": "metrics areas _estimators _extremes conventions",
     "curves": "curves _curve",
     "inference": "inference",

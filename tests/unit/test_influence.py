@@ -38,7 +38,7 @@ METRICS = [
 
 
 def centred_row_values(metric, y, s, w):
-    ranking = pr.rank(y, s, sample_weight=w)
+    ranking = pr.rank(y, s, sample_weight=w, thresholds=metric.thresholds)
     values = metric.on_both_classes(ranking).gradient(ranking.cells)
     rows = row_values(locate(ranking.threshold, np.asarray(s)), np.asarray(y) == 1, values)
     for label in (0, 1):
@@ -66,13 +66,14 @@ def test_gradient_is_the_derivative_of_the_value(metric):
         y = np.arange(40) < 15
         s = np.round(rng.normal(size=40) + y, decimals)
         w = rng.uniform(0.5, 1.5, 40)
-        ranking = pr.rank(y, s, sample_weight=w)
+        kept = metric.thresholds
+        ranking = pr.rank(y, s, sample_weight=w, thresholds=kept)
         functional = metric.on_both_classes(ranking)
 
-        def value(y_true, y_score, weights, functional=functional):
+        def value(y_true, y_score, weights, functional=functional, kept=kept):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DirectionWarning)
-                moved = pr.rank(y_true, y_score, sample_weight=weights)
+                moved = pr.rank(y_true, y_score, sample_weight=weights, thresholds=kept)
             return functional.value(moved.cells)
 
         expected = naive_inference.derivatives(value, y, s, w)
@@ -208,8 +209,9 @@ def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted
     s = rng.permutation(40) / 40.0 + 0.3 * y
     w = None
     if weighted:  # negatives between the same positives share a weight: they are kept by their sums
-        w = rng.uniform(0.5, 1.5, 13)[[np.sum(s[y] > score) for score in s]]
-    ranking = pr.rank(y, s, sample_weight=w)
+        edges = np.append(s[y], metric.thresholds)
+        w = rng.uniform(0.5, 1.5, 14)[[np.sum(edges > score) for score in s]]
+    ranking = pr.rank(y, s, sample_weight=w, thresholds=metric.thresholds)
     functional = metric.on_both_classes(ranking)
     rows = centred_row_values(metric, y, s, w) * (1.0 if w is None else w)
     linear = linearise(functional, ranking.cells, ranking.squares)

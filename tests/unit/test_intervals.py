@@ -39,7 +39,7 @@ ALL = [(metric, method) for metric in METRICS for method in rules_of(metric)]
 
 @pytest.fixture(scope="module")
 def ranking():
-    return pr.rank(*Binormal(1.5).sample(40, 160, rng=1))
+    return pr.rank(*Binormal(1.5).sample(40, 160, rng=1), thresholds=[0.9])
 
 
 def interval_of(ranking, metric, method, **changes):
@@ -194,7 +194,7 @@ def test_gain_areas_have_bootstrap_limits_below_zero():
 
 def test_bootstrap_t_and_bca_against_scipy_in_spirit():
     """BCa of a mean-like metric: F-beta at beta=inf is recall, a mean of 0 and 1."""
-    ranking = pr.rank(*Binormal().sample(60, 60, rng=4))
+    ranking = pr.rank(*Binormal().sample(60, 60, rng=4), thresholds=[0.8])
     got = pr.interval(
         ranking,
         pr.metrics.f_beta_at_threshold(0.8, beta=1000000000.0),
@@ -238,7 +238,7 @@ def test_every_interval_holds_its_estimate_and_gives_other_levels(ranking, metri
 @pytest.mark.parametrize("kind", ["perfect", "worst"])
 def test_extreme_estimates_have_one_sided_intervals(metric, method, kind):
     y = [1] * 12 + [0] * 30 if kind == "perfect" else [0] * 30 + [1] * 12
-    ranking = pr.rank(y, np.linspace(1, 0, 42))
+    ranking = pr.rank(y, np.linspace(1, 0, 42), thresholds=metric.thresholds)
     got = interval_of(ranking, metric, method)
     assert np.isfinite([got.low, got.high, got.estimate]).all()
     assert got.low <= got.high

@@ -169,8 +169,8 @@ def aggregate(
     >>> print(result.warnings[0])
     Prevalence differs between groups, from 0.05 to 0.47 (9.4-fold). AUCNPR takes out the floor ...
     """
-    group_set = ranking_set_of(data, by, model)
     what = as_metric(metric)
+    group_set = ranking_set_of(data, by, model, what.thresholds)
     _validation.as_choice(how, "how", HOW)
     if design is not None:
         _validation.as_choice(design, "design", DESIGNS)
@@ -272,6 +272,11 @@ def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float
             f"{metric} is made of ranks within a group and cannot be pooled: "
             f"take how='mean', or one of {poolable}."
         )
+    if metric.thresholds:
+        raise InputError(
+            f"{metric} of all rows together is that of one ranking: use interval(rows, metric) "
+            "with clusters= the groups."
+        )
     if rankings.pooled is None:
         raise InputError(
             "how='pooled' needs all rows ranked together, which this RankingSet does not have: "
@@ -303,7 +308,8 @@ def _beside(
         weights = rankings.all_positives[counted]
         if np.sum(weights) > 0:
             beside[f"weighted {metric}"] = weighted_mean(values[counted], weights)[0]
-    if how != "pooled" and rankings.pooled is not None and metric.poolable:
+    together = metric.poolable and not metric.thresholds
+    if how != "pooled" and rankings.pooled is not None and together:
         whole = RankingSet.from_rankings([rankings.pooled.ranking])
         if whole.n_pos[0] and whole.n_neg[0]:
             beside[f"pooled {metric}"] = float(metric.per_group(whole)[0])

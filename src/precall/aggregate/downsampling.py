@@ -125,7 +125,7 @@ def downsample_effect(ranking: Ranking, *, ratio: float) -> DownsampleEffect:
     >>> pr.downsample_effect(ranking, ratio=1 / 24)
     DownsampleEffect(ratio=0.042, prevalence 0.04 -> 0.5, aucpr 0.50 -> 0.93, aucnpr 0.49 -> 0.89)
     """
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     share = _validation.as_number(ratio, "ratio")
     if not 0.0 < share <= 1.0:
         raise InputError(f"ratio must be above 0 and at most 1, got {ratio!r}.")
@@ -264,7 +264,7 @@ def undo_downsampling(
     >>> round(full, 1), round(restored.aucpr, 1), pr.aucpr(pr.rank(y[kept], s[kept])) > 0.8
     (0.5, 0.5, True)
     """
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     if (ratio is None) == (prevalence is None):
         raise InputError("pass either ratio or prevalence, and not both.")
     _require_counts(ranking)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .. import _validation
 from ..exceptions import InputError
-from ..ranking import Ranking
+from ..ranking import Ranking, rank_checked
 from ..rows import Rows
 from . import grouping as _grouping
 from .pooling import pool
@@ -111,8 +111,16 @@ def ranked(
     )
 
 
-def ranking_set_of(data: object, by: str | None = None, model: str | None = None) -> RankingSet:
-    """Return a set of rankings as it is, or that of rows grouped by one of their columns."""
+def ranking_set_of(
+    data: object,
+    by: str | None = None,
+    model: str | None = None,
+    thresholds: tuple[float, ...] = (),
+) -> RankingSet:
+    """Return a set of rankings as it is, or that of rows grouped by one of their columns.
+
+    Rows are ranked with `thresholds` kept; a set is what it is.
+    """
     if not isinstance(data, Rows):
         if by is not None or model is not None:
             raise InputError("by= and model= are for Rows: a RankingSet is grouped already.")
@@ -120,7 +128,22 @@ def ranking_set_of(data: object, by: str | None = None, model: str | None = None
     if by is None:
         listed = ", ".join(map(repr, data.columns)) or "none: give Rows columns="
         raise InputError(f"by= must name the column of the groups; the columns are {listed}.")
-    return rank_rows_by(data, data.model_named(model), data.column(by))
+    name, column = data.model_named(model), data.column(by)
+    if not thresholds:
+        return rank_rows_by(data, name, column)
+    labels, codes = _grouping.factorise(_grouping.as_group_labels(column))
+    members = [codes == code for code in range(labels.size)]
+    weight = data.weight
+    rankings = [
+        rank_checked(
+            data.positive[own],
+            data.scores[name][own],
+            None if weight is None else weight[own],
+            thresholds,
+        )
+        for own in members
+    ]
+    return RankingSet.from_rankings(rankings, labels=labels)
 
 
 def rank_rows_by(rows: Rows, model: str, groups: Array) -> RankingSet:

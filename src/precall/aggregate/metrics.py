@@ -128,8 +128,8 @@ def per_group(
     >>> pr.per_group(rankings, pr.metrics.precision_at_k(2), undefined="zero").values
     array([0.5, 0. ])
     """
-    group_set = ranking_set_of(data, by, model)
     what = as_metric(metric)
+    group_set = ranking_set_of(data, by, model, what.thresholds)
     _validation.as_choice(undefined, "undefined", UNDEFINED)
     defined = group_set.all_positives > 0
     if what.needs_negatives:

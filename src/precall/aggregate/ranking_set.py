@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
+from .. import _kept, _validation
 from .._notebook import Rich
 from ..exceptions import InputError
 from ..ranking import Cells, Moments, Ranking
@@ -269,8 +269,25 @@ class RankingSet(Rich):
             yield groups, _lines(self.cells, groups, index, real), squares
 
     def rows_reaching(self, threshold: float) -> IntArray:
-        """Return how many rows of each group are at or above a threshold."""
-        return np.asarray(self.sums((self.threshold >= threshold).astype(np.int64)))
+        """Return how many rows of each group are at or above a threshold; raise if not kept."""
+        at = _kept.as_score(threshold, self.threshold.dtype)
+        if at is None or not len(self.threshold):
+            found = np.zeros(len(self), dtype=np.int64)
+        else:
+            found = self.sums((self.threshold >= at).astype(np.int64))
+        if at is None:
+            return found
+        # What Ranking.reached says, for every group.
+        inside = np.flatnonzero(found < np.diff(self.offsets))
+        following = self.offsets[inside] + found[inside]
+        hidden = np.array(self.cells.below)
+        hidden[inside] = self.cells.above[following]
+        cell = self.cells.positives[following] + self.cells.tied[following]
+        hidden[inside] += np.where(self.coarsened[inside], cell, 0)
+        hidden[self.sums((self.threshold == at).astype(np.int64)) > 0] = 0
+        if hidden.any():
+            raise _kept.not_kept(threshold, hidden.max())
+        return found
 
     def select(self, groups: object) -> RankingSet:
         """Return the set of some groups only, given as positions or as one boolean per group.

@@ -162,6 +162,7 @@ def evaluate_rankings(
     """
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")
+    rankings = {name: _validation.as_ranking(ranking) for name, ranking in rankings.items()}
     settings = _settings(confidence_level, recall, seed, False, len(rankings), metrics)
     titles = wording.clean_names(list(rankings))
     with quietly():

@@ -322,20 +322,22 @@ class _Models:
     rankings: list[Ranking]
     metrics: list[Metric]
     sizes: tuple[float, float]
+    thresholds: tuple[float, ...]
 
     @classmethod
     def rank(cls, metric: Metric, rows: Rows) -> _Models:
-        rankings = [rows[name] for name in rows.names]
+        rankings = [rows.ranking(name, metric.thresholds) for name in rows.names]
         return cls(
             rows=rows,
             rankings=rankings,
             metrics=[metric.on_both_classes(ranking) for ranking in rankings],
             sizes=effective_sizes(rows),
+            thresholds=metric.thresholds,
         )
 
     @property
     def places(self) -> list[npt.NDArray[np.int64]]:
-        return [self.rows.place(name) for name in self.rows.names]
+        return [self.rows.place(name, self.thresholds) for name in self.rows.names]
 
     @property
     def estimates(self) -> FloatArray:

@@ -111,7 +111,7 @@ def interval(
     what = as_metric(metric)
     _validation.require_progress(progress)
     varying = varying_prevalence(sampling, prevalence)
-    sample = as_ranked(data, model)
+    sample = as_ranked(data, model, what.thresholds)
     clustered = sample.rows is not None and sample.rows.cluster is not None
     rule = rule_for(what, method, clustered=clustered)
     if prevalence is not None:

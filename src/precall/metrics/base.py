@@ -63,6 +63,8 @@ class Metric:
         Whether its variance has room for one more negative at the top.
     of_ranks : bool
         Whether the order of the rows is all it depends on, not the values of the scores.
+    thresholds : tuple of float
+        Scores at which it needs the exact counts.
     with_prevalence : str
         What to know when groups of different prevalence are averaged; ``{dominated}`` stands for
         the groups that weigh most.
@@ -83,6 +85,7 @@ class Metric:
     smooth: ClassVar[Any] = False
     counts_top: ClassVar[bool] = True
     of_ranks: ClassVar[bool] = True
+    thresholds: ClassVar[Any] = ()
     with_prevalence: ClassVar[str] = ""
 
     # What a subclass defines.
@@ -156,7 +159,7 @@ class Metric:
 
     def called(self, data: Any, stacklevel: int) -> float:
         """Do what a call does, and let warnings point to the caller's line."""
-        ranking = as_ranked(data).ranking
+        ranking = as_ranked(data, None, self.thresholds).ranking
         if not (ranking.n_pos and ranking.n_neg):
             warn_undefined(ranking, self.title, stacklevel)
             return self.convention(ranking)

@@ -19,8 +19,8 @@ from .base import Metric, totals
 class AtThreshold(Metric):
     """A function of the true and the false positives at a threshold.
 
-    A subclass defines :meth:`of` and :meth:`slopes`. Negatives between the threshold and the next
-    higher score of a positive, whose scores a ranking does not keep, count as below it.
+    A subclass defines :meth:`of` and :meth:`slopes`. It takes Rows, or a Ranking that kept the
+    threshold: ``rank(..., thresholds=[t])``.
     """
 
     threshold: float
@@ -34,6 +34,11 @@ class AtThreshold(Metric):
         """Check the threshold."""
         checked = _validation.as_number(self.threshold, "threshold")
         object.__setattr__(self, "threshold", checked)
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Its threshold."""
+        return (self.threshold,)
 
     @property
     def title(self) -> str:

@@ -6,7 +6,6 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -185,11 +184,11 @@ def recall_share(beta: object) -> float:
 def confusion(ranking: Ranking, threshold: float) -> Confusion:
     """Count both classes on both sides of a threshold.
 
-    A ranking knows the counts exactly at each score of a positive (``ranking.threshold``), at
-    ``inf`` (nothing selected) and at ``-inf`` (everything selected). Between two of them it
-    knows how many negatives there are but not where, so any other threshold is raised to the
-    next score of a positive: the same true positives, and the false positives that can be
-    avoided avoided. The result's ``threshold`` is the one that was counted.
+    A ranking knows the counts exactly at each score of a positive and at each threshold that it
+    was asked to keep (``ranking.threshold``), at ``inf`` (nothing selected) and at ``-inf``
+    (everything selected). Between two of them it knows how many negatives there are but not where,
+    so any other threshold is raised to the next one: the same true positives, and the false
+    positives that can be avoided avoided. The result's ``threshold`` is the one that was counted.
 
     Parameters
     ----------
@@ -206,8 +205,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     -----
     ReliabilityWarning
         If negatives may lie between `threshold` and the score it was raised to. For the exact
-        counts at a threshold of your own, rank the answers themselves:
-        ``confusion(rank(y_true, y_score >= t), 1)``.
+        counts at a threshold of your own, keep it: ``rank(y_true, y_score, thresholds=[t])``.
 
     Notes
     -----
@@ -223,20 +221,22 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     Confusion(threshold=0.7, tp=2, fp=1, fn=0, tn=2, precision=0.6667, recall=1)
     >>> round(at.f1, 6), round(at.matthews_correlation, 6), at.accuracy
     (0.8, 0.666667, 0.8)
+    >>> kept = pr.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.7, 0.3, 0.1], thresholds=[0.2])
+    >>> pr.confusion(kept, 0.2)
+    Confusion(threshold=0.2, tp=2, fp=2, fn=0, tn=1, precision=0.5, recall=1)
     """
     _validation.require_ranking(ranking)
     _validation.as_number(threshold, "threshold")
-    row = _rows_at_or_above(ranking.threshold, threshold) - 1
     if threshold == -math.inf:
         return _confusion_of(ranking, -math.inf, ranking.n_pos, ranking.n_neg)
-    found = at_row(ranking, row)
-    hidden = ranking.above[row + 1] if row + 1 < len(ranking) else ranking.below
+    rows, _, hidden = ranking.reached(threshold)
+    found = at_row(ranking, rows - 1)
     if hidden > 0 and threshold < found.threshold:
         asked = threshold.item() if isinstance(threshold, np.generic) else threshold
         warnings.warn(
             f"threshold {asked!r} is not the score of a positive: raised to {found.threshold!r}, "
-            f"which keeps the true positives; up to {hidden:.12g} false positives may lie "
-            "between. For the exact counts, use confusion(rank(y_true, y_score >= t), 1).",
+            f"which keeps the true positives; up to {hidden:.12g} false positives may lie between. "
+            f"For the exact counts, use rank(y_true, y_score, thresholds=[{asked!r}]).",
             ReliabilityWarning,
             stacklevel=2,
         )
@@ -261,23 +261,6 @@ def _confusion_of(ranking: Ranking, threshold: Any, tp: Any, fp: Any) -> Confusi
         fn=max(ranking.n_pos - tp, 0),
         tn=max(ranking.n_neg - fp, 0),
     )
-
-
-def _rows_at_or_above(thresholds: npt.NDArray[Any], threshold: Any) -> int:
-    """Number of rows with ``score >= threshold``, compared in the scores' own type."""
-    kind = thresholds.dtype.kind
-    if kind in "iu":
-        if math.isinf(threshold):
-            return len(thresholds) if threshold < 0 else 0
-        whole = int(threshold) if isinstance(threshold, Integral) else math.ceil(threshold)
-        limits = np.iinfo(thresholds.dtype)
-        if not limits.min <= whole <= limits.max:
-            return len(thresholds) if whole < limits.min else 0
-        threshold = whole
-    if kind in "iu" or type(threshold) in (int, float):
-        # As NumPy compares: a plain 0.7 means the float32 nearest to it among float32 scores.
-        threshold = thresholds.dtype.type(threshold)
-    return len(thresholds) - int(np.searchsorted(thresholds[::-1], threshold, side="left"))
 
 
 @takes_one_ranking

@@ -172,7 +172,7 @@ def _independent_rows(data: Any, model: str | None) -> Ranking:
             "bounds would promise too much: pass one row per cluster, or rows.unclustered() if "
             "rows of one cluster do not resemble each other."
         )
-    return ranking
+    return ranking.of_positives
 
 
 def _target(min_precision: object, min_recall: object) -> _Target:

@@ -227,7 +227,7 @@ def best_threshold(
     >>> pr.best_threshold(ranking, "recall", min_precision=0.9).threshold
     5
     """
-    _validation.require_ranking(ranking)
+    ranking = _validation.as_ranking(ranking)
     if isinstance(metric, type) and issubclass(metric, AtThreshold):
         metric = metric.name
     if isinstance(metric, str):

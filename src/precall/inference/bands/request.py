@@ -14,7 +14,7 @@ from precall._validation import (
     as_fraction,
     as_generator,
     as_range,
-    require_ranking,
+    as_ranking,
 )
 from precall.curves import hit_curve
 from precall.exceptions import InputError
@@ -86,7 +86,7 @@ def make_request(
     rng: np.random.Generator | int | None,
 ) -> BandRequest:
     """Check what the public functions were given."""
-    require_ranking(ranking)
+    ranking = as_ranking(ranking)
     require_both_classes(ranking)
     low, high = as_range(span, span_name)
     if kind != "roc" and low == 0.0:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from precall._rounding import at_least
-from precall._validation import as_count, as_fraction, require_ranking
+from precall._validation import as_count, as_fraction, as_ranking
 from precall.curves import Curve
 from precall.exceptions import InputError, ReliabilityWarning
 from precall.ranking import Ranking
@@ -265,7 +265,7 @@ def smooth_pr_curve(
     >>> bool(abs(smooth.at(0.5) - Binormal(2.0).precision(0.5, 0.5)) < 0.02)
     True
     """
-    require_ranking(ranking)
+    ranking = as_ranking(ranking)
     require_both_classes(ranking)
     positive, negative = class_distributions(ranking, scores, bandwidth, kernel)
     recall = np.linspace(0.0, 1.0, as_count(n_points, "n_points", minimum=2))
