@@ -199,8 +199,10 @@ class Curve(Rich):
             raise InputError(f"{self.labels[0]} must be between 0 and 1, got {x!r}.")
         kind = _KINDS[self.kind]
         position = kind.axis(self.tp, self.fp)
-        target = np.clip(kind.from_x(self, values), position[0], position[-1])
-        target = _snapped(target, position)
+        asked = kind.from_x(self, values)
+        # Only missed positives, which no threshold selects, lie beyond the last point.
+        beyond = asked > position[-1] + _slack(position)
+        target = _snapped(np.clip(asked, position[0], position[-1]), position)
         if kind.highest == "left":
             after = np.searchsorted(position, target, side="left")
             before = np.maximum(after - 1, 0)
@@ -220,7 +222,7 @@ class Curve(Rich):
         )
         height = point.y.reshape(np.shape(tp))
         # The empty selection has a limit, which only its neighbour on the curve knows.
-        return np.where(tp + fp == 0, self.y[0], height)
+        return np.where(beyond, 0.0, np.where(tp + fp == 0, self.y[0], height))
 
     def area(self) -> float:
         """Return the exact area under the curve.
@@ -335,9 +337,14 @@ class Curve(Rich):
         return {name: getattr(self, name) for name in names}
 
 
+def _slack(position: Array) -> Any:
+    """How far apart two counts may be by rounding only: 0.55 * 100 is not 55."""
+    return 4 * np.finfo(float).eps * position[-1]
+
+
 def _snapped(target: FloatArray, position: Array) -> FloatArray:
-    """Move a target onto a point it differs from by rounding only: 0.55 * 100 is not 55."""
-    slack = 4 * np.finfo(float).eps * position[-1]
+    """Move a target onto a point it differs from by rounding only."""
+    slack = _slack(position)
     nearest = position[np.minimum(np.searchsorted(position, target - slack), position.size - 1)]
     return np.where(np.abs(nearest - target) <= slack, nearest, target)
 

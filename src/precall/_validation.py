@@ -28,6 +28,7 @@ from ._options import as_number as as_number
 from ._options import as_prevalence as as_prevalence
 from ._options import as_range as as_range
 from ._options import require_progress as require_progress
+from ._words import plural
 from .exceptions import InputError
 
 Array = npt.NDArray[Any]
@@ -48,24 +49,43 @@ FAR_WEIGHT = (
 )
 
 
-def as_ranking(ranking: Any) -> Any:
+def as_ranking(ranking: Any, *, missed: bool = False) -> Any:
     """Return a Ranking without the rows that have no positives: thresholds that were kept."""
-    require_ranking(ranking)
+    require_ranking(ranking, missed=missed)
     return ranking.of_positives
 
 
-def require_ranking(ranking: object) -> None:
-    """Raise unless this is a Ranking: every public function that takes one checks it first."""
+def require_ranking(ranking: Any, *, missed: bool = False) -> None:
+    """Raise unless this is a Ranking: every public function that takes one checks it first.
+
+    One with missed positives is refused too, unless `missed` says that the caller counts them.
+    """
     if not isinstance(ranking, _ranking_class()):
         names = getattr(ranking, "names", None) if hasattr(ranking, "ranked") else None
         way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"
         raise InputError(
             f"ranking must be a Ranking, got {type(ranking).__name__}: pass {way_out}."
         )
+    if not missed:
+        require_scored(ranking, "this")
 
 
-def as_rankings(rankings: object, name: str, *, minimum: Literal[1, 2] = 1) -> list[Any]:
-    """Return a list of rankings, at least one or two."""
+def require_scored(rankings: Any, what: object) -> None:
+    """Raise where positives of a Ranking, or of a set of them, were never scored."""
+    count = rankings.missed if isinstance(rankings.missed, int) else int(rankings.missed.sum())
+    if count:
+        none = f"{plural(count, 'missed positive')} {'has' if count == 1 else 'have'} none"
+        raise InputError(
+            f"{what} needs a score for every positive, and {none}: "
+            "rank them last, or take average precision, pr_curve, confusion, or a metric at a "
+            "threshold or at a rank."
+        )
+
+
+def as_rankings(
+    rankings: object, name: str, *, minimum: Literal[1, 2] = 1, missed: bool = False
+) -> list[Any]:
+    """Return a list of rankings, at least one or two; `missed` as in :func:`require_ranking`."""
     members: list[Any]
     try:
         members = list(rankings)  # type: ignore[call-overload]
@@ -78,6 +98,9 @@ def as_rankings(rankings: object, name: str, *, minimum: Literal[1, 2] = 1) -> l
             f"{name} must be at least {least} and nothing else, got {found} of {len(members)}: "
             "pass a list of what pr.rank(y_true, y_score) returns."
         )
+    if not missed:
+        for member in members:
+            require_scored(member, "this")
     return members
 
 

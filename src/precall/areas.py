@@ -87,7 +87,7 @@ def aucpr(
     >>> round(pr.aucpr(ranking, estimator="davis_goadrich", recall=(0.5, 1.0)), 6)
     0.297267
     """
-    _validation.require_ranking(ranking)
+    _validation.require_ranking(ranking, missed=True)
     return PrecisionRecallArea(estimator, recall).called(ranking, 5)
 
 
@@ -123,7 +123,7 @@ def tie_bounds(ranking: Ranking, *, estimator: str = "average_precision") -> Int
     >>> pr.tie_bounds(pr.rank([1, 0, 1, 0], [2, 2, 2, 1]))
     Interval(0.666667, low=0.583333, high=1, 100 %, tie_bounds)
     """
-    ranking = _validation.as_ranking(ranking)
+    ranking = _validation.as_ranking(ranking, missed=True)
     bounds = ESTIMATORS[_validation.as_choice(estimator, "estimator", ESTIMATORS)].tie_bounds
     if bounds is None:
         known = [name for name, kind in ESTIMATORS.items() if kind.tie_bounds is not None]
@@ -135,7 +135,7 @@ def tie_bounds(ranking: Ranking, *, estimator: str = "average_precision") -> Int
         low = high = estimate
     else:
         lows, highs = bounds(make_steps(ranking.cells), ranking.divisible)
-        low, high = (float(np.sum(side) / ranking.n_pos) for side in (lows, highs))
+        low, high = (float(np.sum(side) / ranking.all_positives) for side in (lows, highs))
         rows = ranking.rows or ranking.cells
         size = float(np.sum(rows.positives) + np.sum(rows.tied) + np.sum(rows.above) + rows.below)
         low, high = outward(low, high, area_error(size, exact_counts=not ranking.weighted))
@@ -178,7 +178,7 @@ def aucnpr(
     >>> round(pr.aucnpr(pr.rank([1, 0, 1, 0], [4, 3, 2, 1])), 6)
     0.714286
     """
-    _validation.require_ranking(ranking)
+    _validation.require_ranking(ranking, missed=True)
     return NormalisedArea(estimator, recall).called(ranking, 5)
 
 
@@ -195,7 +195,7 @@ def auroc(ranking: Ranking, *, false_positive_rate: tuple[float, float] = (0.0, 
     >>> pr.auroc(ranking), pr.auroc(ranking, false_positive_rate=(0.0, 0.5))
     (0.75, 0.25)
     """
-    _validation.require_ranking(ranking)
+    _validation.require_ranking(ranking, missed=True)
     return RocArea(false_positive_rate).called(ranking, 5)
 
 
@@ -222,5 +222,5 @@ def auprg(ranking: Ranking) -> float:
     >>> pr.auprg(pr.rank([1, 0, 1, 0], [1, 1, 1, 1]))
     0.0
     """
-    _validation.require_ranking(ranking)
+    _validation.require_ranking(ranking, missed=True)
     return GainArea().called(ranking, 5)

@@ -26,7 +26,8 @@ def pr_curve(ranking: Ranking) -> Curve:
     No point is invented at recall 0: the curve is flat at the first threshold's precision when
     a positive ranks first, and rises from precision 0 when negatives lead. Its area is exactly
     the ``davis_goadrich`` estimator. Points with ``observed == False`` are added where the
-    hyperbola between two thresholds bends visibly.
+    hyperbola between two thresholds bends visibly. With missed positives it ends at the recall of
+    those that were scored, and :meth:`Curve.at` gives precision 0 beyond.
 
     Examples
     --------
@@ -140,7 +141,7 @@ def is_achievable(recall: Any, precision: Any, prevalence: Any) -> Any:
 
 def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
-    ranking = _validation.as_ranking(ranking)
+    ranking = _validation.as_ranking(ranking, missed=kind == "pr")
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):
         missing = "negatives" if n_pos else "positives"
@@ -166,7 +167,7 @@ def _path(ranking: Ranking, kind: str) -> Curve:
         kind=kind,
         tp=tp,
         fp=fp,
-        n_pos=float(n_pos),
+        n_pos=float(ranking.all_positives),
         n_neg=float(n_neg),
         threshold=threshold,
         observed=observed,

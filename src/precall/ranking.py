@@ -60,6 +60,10 @@ class Ranking(Rich):
     divisible : bool
         Whether some positive's weight is not a whole number. Whole weights count as repetitions of
         the row; others can be divided further and further.
+    missed : int
+        Positives that were never scored, such as objects that a detector did not propose. They are
+        not in `n_pos`, but in `all_positives`: they count in recall, and in average precision with
+        precision 0. What cannot count them refuses the ranking.
 
     Examples
     --------
@@ -81,6 +85,7 @@ class Ranking(Rich):
     moments: Moments | None = None
     coarsened: bool = False
     divisible: bool = False
+    missed: int = 0
 
     def __post_init__(self) -> None:
         """Freeze the arrays and check the table's own rules."""
@@ -104,6 +109,7 @@ class Ranking(Rich):
         counts = (self.positives, self.tied, self.above)
         if not self.below >= 0 or (len(self) and not min(c.min() for c in counts) >= 0):
             raise InputError("positives, tied, above and below must not be negative or NaN.")
+        object.__setattr__(self, "missed", _validation.as_count(self.missed, "missed"))
         if not self.divisible and self.positives.dtype.kind == "f":
             # Sums of whole numbers are whole; sums of others may be, so the converse does not hold.
             divisible = bool(np.any(self.positives != np.rint(self.positives)))
@@ -126,8 +132,13 @@ class Ranking(Rich):
 
     @property
     def n_pos(self) -> Any:
-        """Total weight of positives."""
+        """Total weight of positives, those that were missed not counted."""
         return self.tp[-1].item() if self.tp.size else 0
+
+    @property
+    def all_positives(self) -> Any:
+        """Total weight of positives, those that were missed included."""
+        return self.n_pos + self.missed
 
     @property
     def n_neg(self) -> Any:
@@ -229,6 +240,7 @@ class Ranking(Rich):
     def __repr__(self) -> str:
         """Return one line with the sizes, the prevalence and the share of tied rows."""
         said = (", weighted" if self.weighted else "") + (", coarsened" if self.coarsened else "")
+        said += f", missed={self.missed}" if self.missed else ""
         return (
             f"Ranking(n_pos={self.n_pos:.12g}, n_neg={self.n_neg:.12g}, "
             f"prevalence={self.prevalence:.4g}, thresholds={len(self)}, "
@@ -244,6 +256,7 @@ class Ranking(Rich):
             "share of tied rows": self.tied_share,
             "weighted": self.weighted,
             "coarsened": self.coarsened,
+            "missed positives": self.missed,
         }
 
     def _table(self) -> dict[str, Array]:
@@ -254,7 +267,7 @@ class Ranking(Rich):
         """Return whether two rankings hold the same thresholds and counts, to the last bit."""
         if not isinstance(other, Ranking):
             return NotImplemented
-        if (self.squares is None) != (other.squares is None):
+        if (self.squares is None) != (other.squares is None) or self.missed != other.missed:
             return False
         mine, theirs = [self.cells], [other.cells]
         if self.squares is not None and other.squares is not None:
@@ -288,6 +301,7 @@ class Ranking(Rich):
             moments=self._combined_moments(other),
             coarsened=self.coarsened or other.coarsened,
             divisible=self.divisible or other.divisible,
+            missed=self.missed + other.missed,
         )
 
     def _combined_moments(self, other: Ranking) -> Moments | None:
@@ -358,6 +372,7 @@ class Ranking(Rich):
         >>> ranking.at_prevalence(0.01).prevalence
         0.01
         """
+        _validation.require_scored(self, "at_prevalence")
         target = _validation.as_prevalence(prevalence)
         if not (self.n_pos and self.n_neg):
             raise UndefinedMetricError(
@@ -387,6 +402,7 @@ class Ranking(Rich):
         plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
         plain["coarsened"] = self.coarsened
         plain["divisible"] = self.divisible
+        plain["missed"] = self.missed
         return plain
 
     @classmethod
@@ -417,6 +433,7 @@ class Ranking(Rich):
             moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
             coarsened=bool(plain["coarsened"]),
             divisible=bool(plain["divisible"]),
+            missed=plain["missed"],
         )
 
 
@@ -434,14 +451,23 @@ class Ranked(NamedTuple):
     place: Any = None
 
 
-def as_ranked(data: Any, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
+def as_ranked(
+    data: Any,
+    model: str | None = None,
+    thresholds: tuple[float, ...] = (),
+    *,
+    missed: bool = False,
+) -> Ranked:
     """Return the ranking of a Ranking or of Rows; anything else is an error that says how.
 
-    It has one row per score of a positive, and knows the counts at `thresholds`.
+    It has one row per score of a positive, and knows the counts at `thresholds`. Missed positives
+    are refused, unless `missed` says that the caller counts them.
     """
     if not callable(getattr(data, "ranked", None)):
         _validation.require_ranking(data)
     found: Ranked = data.ranked(model, thresholds)
+    if not missed:
+        _validation.require_scored(found.ranking, "this")
     return found
 
 
@@ -487,6 +513,7 @@ def rank(
     pos_label: object = 1,
     sample_weight: object = None,
     thresholds: object = (),
+    missed_positives: int = 0,
 ) -> Ranking:
     """Sort the rows once and keep what every curve, area and interval needs.
 
@@ -506,6 +533,13 @@ def rank(
         Scores at which the counts are kept exactly, whether a positive has them or not: a ranking
         does not keep the scores of other negatives. They change no curve, area or interval, and
         let :func:`precall.confusion` and the metrics at a threshold answer there.
+    missed_positives : int, default 0
+        Positives that no scorer ever saw, such as objects that a detector did not propose and
+        documents that a search did not return. Recall is a share of all positives, and average
+        precision counts them with precision 0. They are counted by :func:`precall.aucpr` (average
+        precision over all recalls), :func:`precall.tie_bounds`, :func:`precall.pr_curve`,
+        :func:`precall.confusion`, :func:`precall.f_beta` and the metrics at a threshold and at a
+        rank; everything else, intervals included, raises.
 
     Returns
     -------
@@ -546,6 +580,7 @@ def rank(
     else:
         weights = _validation.as_weights(sample_weight)
         _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
+    missed = _validation.as_count(missed_positives, "missed_positives")
     ranking = rank_checked(positive, scores, weights, thresholds)
     warn_if_worse_than_random(ranking)
-    return ranking
+    return replace(ranking, missed=missed) if missed else ranking

@@ -4,6 +4,7 @@ The functions are found by their signature, so that a new one cannot be forgotte
 """
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -206,6 +207,30 @@ QUESTIONS = {
 
 def test_no_function_is_missing_from_the_questions():
     assert set(QUESTIONS) == set(FUNCTIONS)
+
+
+# What counts positives that were never scored; everything else must refuse them.
+COUNTS_MISSED = {
+    ("aucpr", "average_precision"),
+    ("tie_bounds", "average_precision"),
+    ("confusion", None),
+    ("f_beta", None),
+    ("pr_curve", None),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [(name, question[0]) for name, questions in QUESTIONS.items() for question in questions],
+)
+def test_missed_positives_are_counted_or_refused(name, options):
+    ranking = replace(scaled(1, np.int64), missed=3)
+    counted = (name, options.get("estimator")) in COUNTS_MISSED and not options.get("modified")
+    if counted:
+        FUNCTIONS[name](ranking, **options)
+    else:
+        with pytest.raises(InputError, match="3 missed positives have none"):
+            FUNCTIONS[name](ranking, **options)
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -137,15 +138,15 @@ def test_worked_example():
         ["1 0 d1 0", "1 0 d2 2", "1 0 d4 1"],
     )
     rankings = searched.rankings()
-    assert rankings.unscored.tolist() == [1]
+    assert rankings.missed.tolist() == [1]
     assert per_group(rankings, "aucpr").values[0] == pytest.approx((1 / 2) / 2)
     assert per_group(rankings, pr.metrics.recall_at_k(2)).values[0] == 0.5
     assert per_group(rankings, pr.metrics.precision_at_k(4)).values[0] == 0.25
     gain = 2 / np.log2(3)
     assert searched.ndcg().values[0] == pytest.approx(gain / (2 + 1 / np.log2(3)))
-    with pytest.raises(InputError, match="1 have none"):
+    with pytest.raises(InputError, match="1 missed positive has none"):
         per_group(rankings, "auroc")
-    with pytest.raises(InputError, match="1 have none"):
+    with pytest.raises(InputError, match="1 missed positive has none"):
         pr.aggregate(rankings)
     assert pr.aggregate(rankings, "aucpr").estimate == 0.25
 
@@ -251,4 +252,6 @@ def test_a_run_equals_its_columns():
     direct = rank_groups(
         searched.relevance >= 1, searched.score, searched.queries[searched.query], pooled=False
     )
-    assert list(direct) == list(searched.rankings())
+    rankings = searched.rankings()
+    assert [replace(ranking, missed=0) for ranking in rankings] == list(direct)
+    assert [ranking.missed for ranking in rankings] == rankings.missed.tolist()

@@ -277,6 +277,7 @@ def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float
             f"{metric} of all rows together is that of one ranking: use interval(rows, metric) "
             "with clusters= the groups."
         )
+    _validation.require_scored(rankings, f"pooled {metric}")
     if rankings.pooled is None:
         raise InputError(
             "how='pooled' needs all rows ranked together, which this RankingSet does not have: "
@@ -308,7 +309,7 @@ def _beside(
         weights = rankings.all_positives[counted]
         if np.sum(weights) > 0:
             beside[f"weighted {metric}"] = weighted_mean(values[counted], weights)[0]
-    together = metric.poolable and not metric.thresholds
+    together = metric.poolable and not metric.thresholds and not rankings.missed.any()
     if how != "pooled" and rankings.pooled is not None and together:
         whole = RankingSet.from_rankings([rankings.pooled.ranking])
         if whole.n_pos[0] and whole.n_neg[0]:

@@ -115,7 +115,7 @@ def per_group(
     the *expected* value over all orders of the tied rows (McSherry & Najork 2008), in closed form.
     To evaluate as ``trec_eval`` does, see :func:`precall.read_trec`.
 
-    Positives that were never scored (``RankingSet.unscored``) count in the denominators of
+    Positives that were never scored (``RankingSet.missed``) count in the denominators of
     ``"aucpr"`` by average precision, ``"recall_at_k"`` and ``"ndcg"``; the other areas need every
     positive to be ranked.
 

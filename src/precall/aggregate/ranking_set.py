@@ -47,7 +47,7 @@ class RankingSet(Rich):
         Counts (or weights) as in a ranking: positives, tied and above per row, below per group.
     squares, rows : Cells, optional
         Sums of squared weights and numbers of rows per cell; None when every weight is 1.
-    unscored : array of int, optional
+    missed : array of int, optional
         Positives of each group that were never scored, such as relevant documents that a search
         did not return. They count in what is divided by the number of positives, with precision 0.
     pooled : Pooled, optional
@@ -75,7 +75,7 @@ class RankingSet(Rich):
     cells: Cells
     squares: Cells | None = None
     rows: Cells | None = None
-    unscored: IntArray | None = None
+    missed: IntArray = None  # type: ignore[assignment]
     pooled: Pooled | None = None
     coarsened: Mask = None  # type: ignore[assignment]
     divisible: Mask = None  # type: ignore[assignment]
@@ -91,14 +91,14 @@ class RankingSet(Rich):
                 "labels, offsets, threshold and cells do not fit together: use rank_groups or "
                 "RankingSet.from_rankings to build a RankingSet."
             )
-        for name in ("coarsened", "divisible"):
+        for name, kind in (("coarsened", np.bool_), ("divisible", np.bool_), ("missed", np.int64)):
             given = getattr(self, name)
-            marks = np.zeros(len(self), dtype=np.bool_) if given is None else np.asarray(given)
+            marks = np.zeros(len(self), dtype=kind) if given is None else np.asarray(given)
             object.__setattr__(self, name, marks)
         if self.cells.positives.dtype.kind == "f":
             parts = self.sums((self.cells.positives % 1 != 0).astype(np.int64)) > 0
             object.__setattr__(self, "divisible", self.divisible | parts)
-        for name in ("labels", "offsets", "threshold", "unscored", "coarsened", "divisible"):
+        for name in ("labels", "offsets", "threshold", "missed", "coarsened", "divisible"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
                 array = array.view()
@@ -127,7 +127,7 @@ class RankingSet(Rich):
         if isinstance(rankings, Mapping):
             labels = list(rankings) if labels is None else labels
             rankings = rankings.values()
-        members = _validation.as_rankings(rankings, "rankings")
+        members = _validation.as_rankings(rankings, "rankings", missed=True)
         names = np.arange(len(members)) if labels is None else _grouping.as_group_labels(labels)
         if names.size != len(members):
             raise InputError(
@@ -144,6 +144,7 @@ class RankingSet(Rich):
             coarsened=np.array([member.coarsened for member in members]),
             divisible=np.array([member.divisible for member in members]),
             moments=tuple(member.moments for member in members),
+            missed=np.array([member.missed for member in members], dtype=np.int64),
         )
 
     def __len__(self) -> int:
@@ -162,6 +163,7 @@ class RankingSet(Rich):
             coarsened=bool(self.coarsened[position]),
             divisible=bool(self.divisible[position]),
             moments=None if self.moments is None else self.moments[position],
+            missed=int(self.missed[position]),
         )
 
     def __iter__(self) -> Iterator[Ranking]:
@@ -188,7 +190,7 @@ class RankingSet(Rich):
 
     @cached_property
     def n_pos(self) -> Array:
-        """Weight of positives in each group, the unscored ones not counted."""
+        """Weight of positives in each group, the missed ones not counted."""
         return self.sums(self.cells.positives)
 
     @cached_property
@@ -200,7 +202,7 @@ class RankingSet(Rich):
     @property
     def all_positives(self) -> Array:
         """Weight of positives in each group, those that were never scored included."""
-        return self.n_pos if self.unscored is None else self.n_pos + self.unscored
+        return np.asarray(self.n_pos + self.missed)
 
     @cached_property
     def prevalence(self) -> FloatArray:
@@ -317,7 +319,7 @@ class RankingSet(Rich):
             cells=picked(self.cells),
             squares=self.squares and picked(self.squares),
             rows=self.rows and picked(self.rows),
-            unscored=None if self.unscored is None else self.unscored[chosen],
+            missed=self.missed[chosen],
             coarsened=self.coarsened[chosen],
             divisible=self.divisible[chosen],
             moments=self.moments and tuple(self.moments[group] for group in chosen.tolist()),
@@ -337,7 +339,7 @@ class RankingSet(Rich):
         """Return plain lists: the labels, and each ranking's own dictionary."""
         return {
             "labels": self.labels.tolist(),
-            "unscored": None if self.unscored is None else self.unscored.tolist(),
+            "missed": self.missed.tolist(),
             "rankings": [ranking.to_dict() for ranking in self],
         }
 

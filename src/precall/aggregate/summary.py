@@ -188,6 +188,7 @@ def summary_curve(
     ['pooled', 'vertical']
     """
     group_set = as_ranking_set(rankings)
+    _validation.require_scored(group_set, "summary_curve")
     _validation.as_choice(method, "method", METHODS)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     complete = (group_set.n_pos > 0) & (group_set.n_neg > 0)

@@ -121,7 +121,7 @@ class TrecRun(Rich):
         Returns
         -------
         RankingSet
-            Relevant documents that were not returned are in ``unscored``. To reproduce
+            Relevant documents that were not returned are in ``missed``. To reproduce
             ``trec_eval``'s means, pass ``undefined="zero"`` on: it counts 0 for a query without
             relevant documents.
         """
@@ -135,9 +135,9 @@ class TrecRun(Rich):
             self.queries[kept], np.concatenate([[0], np.cumsum(sizes)]), order
         )
         rankings = ranked(self.relevance >= min_relevance, scores, None, grouping, False)
-        missed = self.missed_query[self.missed_relevance >= min_relevance]
-        unscored = np.bincount(missed, minlength=self.queries.size)[kept]
-        return replace(rankings, unscored=unscored)
+        query = self.missed_query[self.missed_relevance >= min_relevance]
+        missed = np.bincount(query, minlength=self.queries.size)[kept]
+        return replace(rankings, missed=missed)
 
     def ndcg(
         self, k: int | None = None, *, ties: str = "threshold", missing_queries: str = "skip"

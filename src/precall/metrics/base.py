@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
+from .. import _validation
 from .._layout import Cells
 from ..exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
 from ..ranking import Ranking, as_ranked
@@ -65,6 +66,8 @@ class Metric:
         Whether the order of the rows is all it depends on, not the values of the scores.
     thresholds : tuple of float
         Scores at which it needs the exact counts.
+    counts_missed : bool
+        Whether it counts the positives of a ranking that were never scored.
     with_prevalence : str
         What to know when groups of different prevalence are averaged; ``{dominated}`` stands for
         the groups that weigh most.
@@ -86,6 +89,7 @@ class Metric:
     counts_top: ClassVar[bool] = True
     of_ranks: ClassVar[bool] = True
     thresholds: ClassVar[Any] = ()
+    counts_missed: ClassVar[Any] = False
     with_prevalence: ClassVar[str] = ""
 
     # What a subclass defines.
@@ -159,8 +163,9 @@ class Metric:
 
     def called(self, data: Any, stacklevel: int) -> float:
         """Do what a call does, and let warnings point to the caller's line."""
-        ranking = as_ranked(data, None, self.thresholds).ranking
-        if not (ranking.n_pos and ranking.n_neg):
+        ranking = as_ranked(data, None, self.thresholds, missed=True).ranking
+        self.require_all_scored(ranking)
+        if not (ranking.all_positives and ranking.n_neg):
             warn_undefined(ranking, self.title, stacklevel)
             return self.convention(ranking)
         return self.on(ranking).of_ranking(ranking)
@@ -192,11 +197,8 @@ class Metric:
 
     def require_all_scored(self, rankings: Any) -> None:
         """Raise where positives were never scored and the metric cannot do without their scores."""
-        if rankings.unscored is not None and rankings.unscored.any():
-            raise InputError(
-                f"{self} needs a score for every positive, and {int(rankings.unscored.sum())} have "
-                "none: rank the missing ones last, or take average precision, recall_at_k or ndcg."
-            )
+        if not self.counts_missed:
+            _validation.require_scored(rankings, self)
 
     def unit_value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric on the unit scale."""

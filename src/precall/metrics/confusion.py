@@ -29,6 +29,7 @@ class AtThreshold(Metric):
     rules = ("influence", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
     smooth = True
     of_ranks = False
+    counts_missed = True
 
     def __post_init__(self) -> None:
         """Check the threshold."""
@@ -55,7 +56,8 @@ class AtThreshold(Metric):
 
     def on(self, data: Any) -> Metric:
         """Return the metric with the number of rows at or above the threshold."""
-        return _OnRows(at=self, selected=data.rows_reaching(self.threshold))
+        selected = data.rows_reaching(self.threshold)
+        return _OnRows(at=self, selected=selected, missed=data.missed)
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """A threshold has no place among cells alone."""
@@ -68,6 +70,7 @@ class _OnRows(Metric):
 
     at: AtThreshold = field(repr=False)
     selected: Any
+    missed: Any
 
     needs_negatives = False
     smooth = True
@@ -95,13 +98,14 @@ class _OnRows(Metric):
 
     def take(self, groups: npt.NDArray[np.int64]) -> Metric:
         """Return the metric on some of the groups."""
-        return _OnRows(at=self.at, selected=self.selected[groups])
+        return _OnRows(at=self.at, selected=self.selected[groups], missed=self.missed[groups])
 
     def _counts(self, cells: Cells) -> tuple[Any, Any, Any, Any, Any]:
         chosen = np.arange(cells.positives.shape[-1]) < np.asarray(self.selected)[..., np.newaxis]
         tp = np.sum(np.where(chosen, cells.positives, 0), axis=-1)
         fp = np.sum(np.where(chosen, cells.above + cells.tied, 0), axis=-1)
-        return (chosen, tp, fp, *totals(cells))
+        n, m = totals(cells)
+        return chosen, tp, fp, n + self.missed, m
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric."""

@@ -200,13 +200,22 @@ class PrecisionRecallArea(Area):
         precision = ratio(tp, tp + np.cumsum(cells.above + cells.tied, axis=-1))
         return np.sum(weight * precision * (1.0 - precision), axis=-1) / tp[..., -1]
 
+    @property
+    def counts_missed(self) -> bool:
+        """Average precision counts them with precision 0; other areas need their scores."""
+        return self.mean_precision
+
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the area of one ranking."""
-        return self.area_of(ranking)
+        if not ranking.missed:
+            return self.area_of(ranking)
+        found = self.area_of(ranking) if ranking.n_pos else 0.0
+        return found * float(ranking.n_pos / ranking.all_positives)
 
     def convention(self, ranking: Ranking) -> float:
         """With no positives 0, with no negatives the length of the recall range."""
-        return self.length * float(ranking.n_pos > 0)
+        scored = ranking.n_pos / ranking.all_positives if ranking.n_pos else 0.0
+        return self.length * float(scored)
 
     def floor(self, ranking: Ranking) -> float:
         """Return the area of the worst ranking of the same rows."""

@@ -36,6 +36,7 @@ class ByRank(Metric):
 
     needs_negatives = False
     poolable = False
+    counts_missed = True
 
     def on(self, data: Any) -> Metric:
         """Refuse weights: a rank counts rows."""
@@ -65,9 +66,14 @@ class ByRank(Metric):
         found = self.from_counts(rankings.cells, rankings.tp, rankings.fp, positives, rankings.sums)
         return np.asarray(found, dtype=np.float64)
 
+    def of_ranking(self, ranking: Ranking) -> float:
+        """Return the metric of one ranking; positives that had no score count in denominators."""
+        counts = ranking.cells, ranking.tp, ranking.fp, ranking.all_positives
+        return float(self.from_counts(*counts, _along_rows))
+
     def convention(self, ranking: Ranking) -> float:
         """With no positives 0, with no negatives what the definition gives."""
-        return float(self.value(ranking.cells)) if ranking.n_pos else 0.0
+        return self.of_ranking(ranking) if ranking.n_pos else 0.0
 
 
 def _as_places(k: object) -> int:

@@ -225,7 +225,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     >>> pr.confusion(kept, 0.2)
     Confusion(threshold=0.2, tp=2, fp=2, fn=0, tn=1, precision=0.5, recall=1)
     """
-    _validation.require_ranking(ranking)
+    _validation.require_ranking(ranking, missed=True)
     _validation.as_number(threshold, "threshold")
     if threshold == -math.inf:
         return _confusion_of(ranking, -math.inf, ranking.n_pos, ranking.n_neg)
@@ -258,7 +258,7 @@ def _confusion_of(ranking: Ranking, threshold: Any, tp: Any, fp: Any) -> Confusi
         threshold=threshold,
         tp=tp,
         fp=fp,
-        fn=max(ranking.n_pos - tp, 0),
+        fn=max(ranking.all_positives - tp, 0),
         tn=max(ranking.n_neg - fp, 0),
     )
 
@@ -296,10 +296,10 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
     >>> pr.f_beta(ranking, modified=True).round(6)
     array([0.666667, 0.5     ])
     """
-    _validation.require_ranking(ranking)
-    share = recall_share(beta)
     modified = _validation.as_flag(modified, "modified")
-    if not ranking.n_pos or (modified and not ranking.n_neg):
+    _validation.require_ranking(ranking, missed=not modified)
+    share = recall_share(beta)
+    if not ranking.all_positives or (modified and not ranking.n_neg):
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure", 4)
     tp, fp, n = float_counts(ranking)
     if not modified:
@@ -315,7 +315,11 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
 
 def float_counts(ranking: Ranking) -> tuple[FloatArray, FloatArray, float]:
     """TP, FP and the number of positives as floats."""
-    return ranking.tp.astype(np.float64), ranking.fp.astype(np.float64), float(ranking.n_pos)
+    return (
+        ranking.tp.astype(np.float64),
+        ranking.fp.astype(np.float64),
+        float(ranking.all_positives),
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -1,0 +1,132 @@
+"""Positives that no scorer ever saw: counted in recall, or refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import precall as pr
+from precall.exceptions import InputError, UndefinedMetricWarning
+from tests.datasets import random_data
+
+pytestmark = [
+    pytest.mark.numerics,
+    pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
+]
+
+Y, S = [1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+
+
+def naive_average_precision(y, s, w, missed):
+    """Sum over the positives of the precision at their score, over all positives."""
+    w = np.ones(len(y)) if w is None else w
+    precision = [w[(y == 1) & (s >= t)].sum() / w[s >= t].sum() for t in s[y == 1]]
+    return float(np.sum(w[y == 1] * precision) / (w[y == 1].sum() + missed))
+
+
+@pytest.mark.parametrize("weights", ["none", "real"])
+@pytest.mark.parametrize("missed", [1, 7])
+def test_average_precision_counts_them_with_precision_zero(weights, missed):
+    rng = np.random.default_rng(missed)
+    for _ in range(100):
+        y, s, w = random_data(rng, weights=weights)
+        ranking = pr.rank(y, s, sample_weight=w, missed_positives=missed)
+        expected = naive_average_precision(y, s, w, missed)
+        assert pr.aucpr(ranking) == pytest.approx(expected, rel=1e-12)
+        assert pr.metrics.aucpr()(ranking) == pr.aucpr(ranking)
+        in_a_set = pr.per_group([ranking, pr.rank(y, s, sample_weight=w)], "aucpr").values
+        assert in_a_set == pytest.approx([expected, naive_average_precision(y, s, w, 0)], rel=1e-12)
+        bounds = pr.tie_bounds(ranking)
+        assert bounds.low <= expected <= bounds.high
+
+
+def test_bounds_over_ties_are_attained():
+    """A positive and a negative tied: either may be first."""
+    bounds = pr.tie_bounds(pr.rank([1, 0, 0], [2, 2, 1], missed_positives=1))
+    assert (bounds.low, bounds.estimate, bounds.high) == pytest.approx((0.25, 0.25, 0.5), abs=1e-12)
+
+
+def test_recall_is_a_share_of_all_positives():
+    ranking = pr.rank(Y, S, missed_positives=2, thresholds=[2.5])
+    at = pr.confusion(ranking, 3.0)
+    assert (at.tp, at.fp, at.fn, at.tn) == (2, 1, 2, 2)
+    assert (at.recall, at.precision) == (0.5, 2 / 3)
+    assert pr.confusion(ranking, -np.inf).fn == 2
+    assert pr.confusion(ranking, np.inf).fn == 4
+    expected = {
+        "precision_at_threshold(2.5)": 2 / 3,
+        "recall_at_threshold(2.5)": 2 / 4,
+        "f1_at_threshold(2.5)": 4 / 7,
+        "recall_at_k(3)": 2 / 4,
+        "precision_at_k(3)": 2 / 3,
+        "reciprocal_rank": 1.0,
+        "ndcg": (1 + 1 / 2) / sum(1 / np.log2(rank + 1) for rank in range(1, 5)),
+    }
+    for words, value in expected.items():
+        assert pr.metrics.parse(words)(ranking) == pytest.approx(value, rel=1e-12)
+        assert pr.per_group([ranking], words).values == pytest.approx([value], rel=1e-12)
+    np.testing.assert_allclose(pr.f_beta(ranking), [2 / 5, 4 / 7, 4 / 7], rtol=1e-12)
+
+
+def test_the_curve_ends_at_the_recall_that_was_reached():
+    ranking = pr.rank(Y, S, missed_positives=2)
+    curve = pr.pr_curve(ranking)
+    assert curve.recall.max() == 0.5
+    assert float(curve.at(0.25)) == 1.0
+    assert float(curve.at(0.5)) == 2 / 3
+    assert curve.at([0.51, 1.0]).tolist() == [0.0, 0.0]
+    # Precision is 0 beyond, so the area is that of the scored ones times their share.
+    assert curve.area() == pytest.approx(pr.pr_curve(pr.rank(Y, S)).area() / 2, rel=1e-12)
+
+
+def test_what_a_ranking_does_with_them():
+    ranking = pr.rank(Y, S, missed_positives=2)
+    assert (ranking.n_pos, ranking.missed, ranking.all_positives) == (2, 2, 4)
+    assert repr(ranking).endswith("tied=0 %, missed=2)")
+    assert ranking != pr.rank(Y, S)
+    assert pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict()))) == ranking
+    assert (ranking + pr.rank(Y, S, missed_positives=3)).missed == 5
+    assert ranking.coarsen(1).missed == ranking.of_positives.missed == 2
+    with pytest.raises(InputError, match="at_prevalence needs a score for every positive"):
+        ranking.at_prevalence(0.1)
+    assert pr.rank(Y, S, missed_positives=0) == pr.rank(Y, S)
+
+
+def test_a_set_of_rankings_hands_them_on():
+    rankings = pr.RankingSet.from_rankings([pr.rank(Y, S, missed_positives=2), pr.rank(Y, S)])
+    assert rankings.missed.tolist() == [2, 0]
+    assert rankings.all_positives.tolist() == [4, 2]
+    assert [ranking.missed for ranking in rankings] == [2, 0]
+    assert rankings.select([0]).missed.tolist() == [2]
+    assert rankings.to_dict()["missed"] == [2, 0]
+    with pytest.raises(InputError, match="summary_curve needs a score"):
+        pr.summary_curve(rankings, prevalence=0.3)
+    with pytest.raises(InputError, match="pooled aucpr needs a score"):
+        pr.aggregate(rankings, "aucpr", how="pooled")
+    with pytest.raises(InputError, match="auroc needs a score"):
+        pr.per_group(rankings, "auroc")
+    with pytest.raises(InputError, match="2 missed positives have none"):
+        pr.crossval_interval(rankings)
+    weighted = pr.aggregate(rankings, "aucpr", how="weighted").estimate
+    assert weighted == pytest.approx((4 * (5 / 12) + 2 * (5 / 6)) / 6, rel=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["auroc", "auprg", "aucnpr", "aucpr(recall=(0, 0.5))"])
+def test_what_needs_every_score_refuses(metric):
+    with pytest.raises(InputError, match="2 missed positives have none: rank them last"):
+        pr.metrics.parse(metric)(pr.rank(Y, S, missed_positives=2))
+
+
+def test_nothing_but_missed_positives():
+    ranking = pr.rank([0, 0], [2.0, 1.0], missed_positives=3, thresholds=[1.5])
+    assert pr.aucpr(ranking) == 0.0
+    assert pr.metrics.recall_at_threshold(1.5)(ranking) == 0.0
+    assert pr.confusion(ranking, 1.5).fn == 3
+    with pytest.warns(UndefinedMetricWarning):
+        assert pr.aucpr(pr.rank([1, 1], [2.0, 1.0], missed_positives=2)) == 0.5
+
+
+@pytest.mark.parametrize("missed", [-1, 0.5, np.nan, None, "2"])
+def test_a_number_of_missed_positives_is_whole(missed):
+    with pytest.raises(InputError, match="missed_positives must be a whole number"):
+        pr.rank(Y, S, missed_positives=missed)
