@@ -120,7 +120,9 @@ def whole(path, roles):
     with opened(path) as files:
         columns = columns_of(files, roles, path)
     ranking = pr.rank(columns.positive, columns.scores["s"], sample_weight=columns.weight)
-    groups = rank_groups(columns.positive, columns.scores["s"], columns.group.codes, columns.weight)
+    groups = rank_groups(
+        columns.positive, columns.scores["s"], columns.group.codes, sample_weight=columns.weight
+    )
     names = [columns.group.names[code] for code in groups.labels.tolist()]
     return ranking, dict(zip(names, groups, strict=True))
 
