@@ -23,7 +23,7 @@ def as_column_names(names: object, argument: str) -> list[str]:
     """Return one name, or several, as a list."""
     if isinstance(names, str):
         return [names]
-    if isinstance(names, Iterable):
+    if isinstance(names, Iterable) and getattr(names, "ndim", 1) != 0:
         listed = list(names)
         if all(isinstance(name, str) for name in listed):
             return listed

@@ -35,7 +35,7 @@ def as_score(threshold: Any, dtype: np.dtype[Any]) -> Any:
 
 def as_thresholds(thresholds: object, dtype: np.dtype[Any]) -> Array:
     """Return thresholds to keep as distinct scores of a type, ascending."""
-    if not isinstance(thresholds, Iterable):
+    if not isinstance(thresholds, Iterable) or getattr(thresholds, "ndim", 1) == 0:
         raise InputError(
             f"thresholds must be a list of scores, got {thresholds!r}: pass [{thresholds!r}]."
         )

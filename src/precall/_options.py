@@ -35,10 +35,12 @@ def as_prevalence(value: object) -> float:
 
 def as_number(value: object, name: str) -> float:
     """Return a real number that is not NaN."""
-    if not isinstance(value, (Real, np.bool_)) or value != value:
+    # A duration of NumPy calls itself an integer.
+    is_number = isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64)
+    if not is_number or value != value:
         raise InputError(f"{name} must be a number, got {value!r}.")
     try:
-        return float(value)
+        return float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise InputError(f"{name} must be a number that a float can hold.") from None
 

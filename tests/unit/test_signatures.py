@@ -68,7 +68,9 @@ def test_the_reader_of_signatures_finds_every_kind():
     assert by_position(one) == ["metric", "estimator", "rest"]
 
 
-@pytest.mark.parametrize("ask", [pr.aucpr, pr.aucnpr, pr.auroc, pr.auprg, pr.f_beta], ids=lambda ask: ask.__name__)
+@pytest.mark.parametrize(
+    "ask", [pr.aucpr, pr.aucnpr, pr.auroc, pr.auprg, pr.f_beta], ids=lambda ask: ask.__name__
+)
 def test_a_warning_points_at_the_caller(ask):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

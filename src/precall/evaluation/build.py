@@ -107,6 +107,7 @@ def evaluate(
         confidence_level, recall, seed, rows.cluster is not None, len(rows.names), metrics
     )
     _validation.require_progress(progress)
+    curves = _validation.as_flag(curves, "curves")
     say: Progress = progress if progress is not None else lambda words: None
     titles = wording.clean_names(rows.names)
     with quietly():
@@ -184,6 +185,9 @@ def _settings(
 ) -> Settings:
     if isinstance(metrics, (str, Metric, type)):
         metrics = (metrics,)
+    given: Any = metrics
+    if not isinstance(given, Iterable) or getattr(given, "ndim", 1) == 0:
+        raise InputError(f"metrics must be a list of metrics, got {metrics!r}.")
     return Settings(
         confidence_level=_validation.as_fraction(confidence_level, "confidence_level"),
         recall=_validation.as_fraction(recall, "recall"),
