@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -35,11 +34,12 @@ def as_score(threshold: Any, dtype: np.dtype[Any]) -> Any:
 
 def as_thresholds(thresholds: object, dtype: np.dtype[Any]) -> Array:
     """Return thresholds to keep as distinct scores of a type, ascending."""
-    if not isinstance(thresholds, Iterable) or getattr(thresholds, "ndim", 1) == 0:
+    try:
+        given = list(thresholds)  # type: ignore[call-overload]
+    except TypeError:  # a number, and an array without dimensions
         raise InputError(
             f"thresholds must be a list of scores, got {thresholds!r}: pass [{thresholds!r}]."
-        )
-    given = list(thresholds)
+        ) from None
     for each in given:
         _validation.as_number(each, "thresholds")
     found = [as_score(each, dtype) for each in given]

@@ -43,6 +43,8 @@ def as_number(value: object, name: str) -> float:
         return float(value)  # type: ignore[arg-type]
     except OverflowError:
         raise InputError(f"{name} must be a number that a float can hold.") from None
+    except TypeError:  # a duration is a whole number to NumPy, and no float
+        raise InputError(f"{name} must be a number, got {value!r}.") from None
 
 
 def as_count(value: object, name: str, *, minimum: int = 0) -> int:

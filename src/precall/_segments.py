@@ -251,8 +251,11 @@ class SegmentCounts:
                 [_with_gaps(k, size) for (k,) in self.positives.each()]
             )
 
-    def ranking(self, thresholds: Array) -> Ranking:
-        """Return the table of these counts; exact wherever no positive lies between thresholds."""
+    def ranking(self, thresholds: Array, *, keep: bool = False) -> Ranking:
+        """Return the table of these counts; exact wherever no positive lies between thresholds.
+
+        Thresholds without positives are dropped, or kept as rows if `keep`.
+        """
         positives, negatives = self.positives, self.negatives
         if positives.rows[0]:
             # Positives under the lowest threshold: a last cell that everything reaches.
@@ -265,7 +268,7 @@ class SegmentCounts:
             _cells_of_segments(ours, theirs, mixed) for ours, theirs in positives.each(negatives)
         ]
         coarsened = bool(self.positives.rows[::2].any())
-        return assemble(thresholds[::-1], found, moments_of(*self.spreads), coarsened)
+        return assemble(thresholds[::-1], found, moments_of(*self.spreads), coarsened, keep=keep)
 
 
 def _count(mass: Mass, thresholds: Array, ascending: Array, weights: FloatArray | None) -> None:
@@ -307,13 +310,18 @@ def _cells_of_segments(ours: Array, theirs: Array, mixed: Mask) -> Cells:
 
 
 def assemble(
-    threshold: Array, kinds: list[Cells], moments: Moments | None, coarsened: bool
+    threshold: Array,
+    kinds: list[Cells],
+    moments: Moments | None,
+    coarsened: bool,
+    *,
+    keep: bool = False,
 ) -> Ranking:
-    """Make a ranking of the cells of every kind of mass, without rows of no positives.
+    """Make a ranking of the cells of every kind of mass; rows of no positives stay only if `keep`.
 
     The negatives of a dropped row lie above the next row that is kept, or below everything.
     """
-    kept = np.flatnonzero(kinds[0].positives)
+    kept = np.arange(threshold.size) if keep else np.flatnonzero(kinds[0].positives)
     rows, *weighted = (cells.only(kept) for cells in kinds)
     counts, squares, parts = weighted if weighted else (rows, None, None)
     return Ranking(

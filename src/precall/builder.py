@@ -35,7 +35,7 @@ class RankingBuilder:
     Parameters
     ----------
     thresholds : array-like, optional
-        Scores to count between, in any order.
+        Scores to count between, in any order. The ranking knows the exact counts at each of them.
     max_rows : int, optional
         Largest number of rows of the result; about 100 to 200 bytes of memory for each. Give
         either this or `thresholds`.
@@ -169,7 +169,7 @@ class RankingBuilder:
     def ranking(self) -> Ranking:
         """Return the ranking of all rows so far; the builder can go on afterwards."""
         if self._counts is not None:
-            ranking = self._counts.ranking(self._fixed)
+            ranking = self._counts.ranking(self._fixed, keep=True)
         elif self._cells is not None:
             ranking = self._cells.ranking().coarsen(self._max_rows)
         else:

@@ -114,10 +114,11 @@ def test_small_and_large_integers_and_booleans():
 
 def test_thresholds_that_positives_miss_become_cells():
     ranking = RankingBuilder([10.0, 0.5]).update([1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1]).ranking()
-    assert ranking.threshold.tolist() == [0.5, -np.inf]
-    assert ranking.positives.tolist() == [1, 1]
-    assert ranking.tied.tolist() == [1, 1]
-    assert (ranking.above.tolist(), ranking.below) == ([0, 0], 0)
+    assert ranking.threshold.tolist() == [10.0, 0.5, -np.inf]
+    assert ranking.positives.tolist() == [0, 1, 1]
+    assert ranking.tied.tolist() == [0, 1, 1]
+    assert (ranking.above.tolist(), ranking.below) == ([0, 0, 0], 0)
+    assert ranking.of_positives.threshold.tolist() == [0.5, -np.inf]
 
 
 def test_one_class_only():

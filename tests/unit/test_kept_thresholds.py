@@ -109,6 +109,8 @@ def test_a_threshold_selects_what_numpy_selects(scores, threshold):
     [
         (0.5, r"thresholds must be a list of scores, got 0\.5: pass \[0\.5\]"),
         (None, "thresholds must be a list of scores"),
+        (np.array(0.5), "thresholds must be a list of scores"),
+        ([np.timedelta64(3, "s")], "thresholds must be a number"),
         ([np.nan], "thresholds must be a number"),
         (["high"], "thresholds must be a number"),
         ([[0.5]], "thresholds must be a number"),
@@ -246,3 +248,23 @@ def test_groups_of_rows_are_counted_at_the_threshold():
     assert mean.estimate == pytest.approx(np.mean(expected), rel=1e-12)
     with pytest.raises(InputError, match="of all rows together"):
         pr.aggregate(rows, metric, by="group", how="pooled")
+
+
+def test_a_builder_knows_the_counts_at_its_thresholds():
+    """Also where positives lie between them, and where a threshold has none."""
+    rng = np.random.default_rng(12)
+    y = rng.random(500) < 0.3
+    s = np.round(rng.normal(size=500) + y, 2)
+    grid = [-1.0, 0.0, 0.505, 1.25, 9.0]
+    builder = pr.RankingBuilder(thresholds=grid)
+    for batch in np.split(np.arange(500), 5):
+        builder.update(y[batch], s[batch])
+    ranking = builder.ranking()
+    for threshold in grid:
+        found = pr.confusion(ranking, threshold)
+        assert found.threshold == threshold
+        assert [found.tp, found.fp, found.fn, found.tn] == counted(y, s, None, threshold)
+        recall = pr.metrics.recall_at_threshold(threshold)
+        assert recall(ranking) == found.recall
+    bounds = pr.tie_bounds(ranking)
+    assert bounds.low <= pr.aucpr(pr.rank(y, s)) <= bounds.high
