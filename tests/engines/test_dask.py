@@ -67,6 +67,12 @@ def test_the_result_is_that_of_rank_to_the_last_bit(client, frame, expected):
     assert engine.rank(data, label="text", score="a.b", pos_label="spam") == expected
 
 
+def test_thresholds_are_kept_and_missed_positives_counted(client, frame):
+    asked = {"thresholds": [0.25], "missed_positives": 2}
+    found = engine.rank(dd.from_pandas(frame, npartitions=5), **NAMES, **asked)
+    assert found == pr.rank(frame["y"], frame["a.b"], **asked)
+
+
 def test_weights_and_groups(client, frame):
     data = dd.from_pandas(frame, npartitions=5)
     found = engine.rank(data, **NAMES, weight="w")

@@ -82,6 +82,12 @@ def test_the_result_is_that_of_rank_to_the_last_bit(frame, expected):
     np.testing.assert_allclose(found.moments, expected.moments, rtol=1e-12)
 
 
+def test_thresholds_are_kept_and_missed_positives_counted(frame, table):
+    asked = {"thresholds": [0.25], "missed_positives": 2}
+    found = engine.rank(frame, **NAMES, **asked)
+    assert found == pr.rank(table[LABEL], table[SCORE], **asked)
+
+
 def test_weights_and_groups_at_once(frame, table):
     found = engine.rank_groups(frame, **NAMES, weight=WEIGHT, group=GROUP)
     exact = rank_groups(table[LABEL], table[SCORE], table[GROUP], sample_weight=table[WEIGHT])

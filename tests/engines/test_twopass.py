@@ -10,7 +10,7 @@ import pytest
 
 import precall as pr
 from precall.aggregate.groups import rank_groups
-from precall.engines import _twopass
+from precall.engines import _twopass, arrow
 from precall.engines._census import PositiveScores, Room
 from precall.engines._columns import Request, read_pieces
 from precall.engines._survey import checksum
@@ -330,3 +330,18 @@ def test_the_room_is_for_all_threads_together():
     with pytest.raises(pr.exceptions.InputError, match="distinct scores, too many for memory="):
         rank_in_two_passes(run, REQUEST, None, room=Room(10 * n_positives, n_positives - 1, 1))
     assert rank_in_two_passes(run, REQUEST, None, room=Room(n_positives, n_positives, 1))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+def test_thresholds_are_kept_and_missed_positives_counted(kind):
+    pa = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(8)
+    labels = (rng.random(500) < 0.3).astype(int)
+    scores = (10 * rng.normal(size=500) + 10 * labels).astype(kind)
+    asked = {"thresholds": [0.7, -3.5, 99.0], "missed_positives": 4}
+    table = pa.table({"y": labels, "s": scores})
+    found = arrow.rank(table, label="y", score="s", **asked)
+    assert found == pr.rank(labels, scores, **asked)
+    for option, value in asked.items():
+        with pytest.raises(pr.exceptions.InputError, match="are for one exact ranking"):
+            arrow.rank(table, label="y", score="s", max_rows=20, **{option: value})

@@ -87,11 +87,16 @@ class Thresholds:
         keys[order] = place
         return keys
 
-    def require_positives(self, counts: SegmentCounts, *, exact: bool) -> None:
-        """Raise unless every threshold has a positive and, if `exact`, every positive has one."""
+    def require_positives(self, counts: SegmentCounts, *, exact: bool, kept: Any = ()) -> None:
+        """Raise unless every threshold has a positive and, if `exact`, every positive has one.
+
+        Those that were `kept` because somebody asked for them need none.
+        """
         rows = counts.positives.rows
-        on_thresholds = rows[1::2]
-        if not (on_thresholds[self._is_score] > 0).all() or (exact and rows[::2].any()):
+        empty = rows[1::2][self._is_score] == 0
+        if len(kept):
+            empty &= ~np.isin(self.values, kept)
+        if empty.any() or (exact and rows[::2].any()):
             raise InputError(f"the positives of the two passes have different scores: {CHANGED}")
 
     def ranking_set(self, counts: SegmentCounts, max_rows: int | None) -> Any:

@@ -9,10 +9,13 @@ is added.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from .._direction import warn_if_worse_than_random
+from .._kept import as_thresholds
 from .._segments import SegmentCounts
 from .._validation import as_count
 from ..exceptions import InputError
@@ -121,13 +124,27 @@ Run = Callable[[Any], Any]
 
 
 def rank_in_two_passes(
-    run: Run, request: Request, max_rows: int | None, *, room: Room | None = None
+    run: Run,
+    request: Request,
+    max_rows: int | None,
+    *,
+    room: Room | None = None,
+    thresholds: object = (),
+    missed_positives: int = 0,
 ) -> Any:
     """Rank the data behind `run`: a Ranking, or a RankingSet where groups are asked for.
 
     With `max_rows`, each ranking is coarsened to that many rows, and thresholds are thinned on
     the way when the positives are many more. More scores than there is `room` for are refused.
+    `thresholds` and `missed_positives` are those of :func:`precall.rank`.
     """
+    missed = as_count(missed_positives, "missed_positives")
+    asked = as_thresholds(thresholds, np.dtype(np.float64)).size > 0
+    if (asked or missed) and not (max_rows is None and request.group is None):
+        raise InputError(
+            "thresholds and missed_positives are for one exact ranking: leave out group and "
+            "max_rows."
+        )
     limit = None
     if max_rows is not None:
         max_rows = as_count(max_rows, "max_rows", minimum=1)
@@ -141,9 +158,11 @@ def rank_in_two_passes(
         room.claim(census)
     labels = None if request.group is None else list(census.groups.number)
     first = census.survey
-    thresholds = Thresholds.of(*census.scores.thresholds(first.dtype), labels)
+    found, groups = census.scores.thresholds(first.dtype)
+    kept = as_thresholds(thresholds, found.dtype)
+    table = Thresholds.of(np.union1d(found, kept) if asked else found, groups, labels)
     del census  # its scores need not be there twice
-    tally: Tally = run(Count(request=request, thresholds=thresholds))
+    tally: Tally = run(Count(request=request, thresholds=table))
     first.compare(tally.survey)
     counts = tally.whole()
     # Every row once: neither lost, nor counted again by a task that was repeated.
@@ -151,11 +170,11 @@ def rank_in_two_passes(
         raise InputError(
             f"the first pass used {first.n_used} rows and the second {counts.n_rows}: {CHANGED}"
         )
-    thresholds.require_positives(counts, exact=max_rows is None)
+    table.require_positives(counts, exact=max_rows is None, kept=kept)
     if request.group is not None:
-        return thresholds.ranking_set(counts, max_rows)
-    ranking = counts.ranking(thresholds.values)
+        return table.ranking_set(counts, max_rows)
+    ranking = counts.ranking(table.values, keep=asked)
     if max_rows is not None:
         ranking = ranking.coarsen(max_rows)
     warn_if_worse_than_random(ranking)
-    return ranking
+    return replace(ranking, missed=missed) if missed else ranking

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import Any
@@ -46,6 +46,8 @@ def rank(
     weight: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
+    thresholds: object = (),
+    missed_positives: int = 0,
     memory: int = 512 * 2**20,
     progress: Progress | None = None,
     options: ReadOptions | None = None,
@@ -75,6 +77,8 @@ def rank(
     max_rows : int, optional
         Coarsen the result to this many rows. Memory then no longer grows with the
         number of positives, and :func:`precall.tie_bounds` of the result contains the exact value.
+    thresholds, missed_positives
+        As in :func:`precall.rank`; only without `max_rows`.
     memory : int
         Bytes to work in, all threads together, beside the interpreter and its libraries; 512 MiB
         by default. Rows are read in pieces to match. When the positives alone need more, an error
@@ -113,7 +117,10 @@ def rank(
     True
     """
     request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
-    ranking: Ranking = _ranked(data, request, max_rows, memory, progress, options)
+    kept = None
+    if not (isinstance(thresholds, tuple) and not thresholds and missed_positives == 0):
+        kept = {"thresholds": thresholds, "missed_positives": missed_positives}
+    ranking: Ranking = _ranked(data, request, max_rows, memory, progress, options, kept)
     return ranking
 
 
@@ -156,8 +163,9 @@ def _ranked(
     memory: int,
     progress: Progress | None,
     options: ReadOptions | None,
+    asked: Mapping[str, Any] | None = None,
 ) -> Any:
-    """Rank all rows, or every group of them."""
+    """Rank all rows, or every group of them; `asked` are thresholds and missed positives."""
     require("pyarrow", "this engine", "arrow")
     import pyarrow as pa
 
@@ -165,7 +173,8 @@ def _ranked(
     rows = _rows_at_a_time(request, memory)
     with ExitStack() as stack:
         source = stack.enter_context(open_source(data, request, memory, options))
-        if source.once and max_rows is not None and request.group is None:
+        # What is asked for beside is refused in the two passes, where it is checked.
+        if source.once and max_rows is not None and request.group is None and asked is None:
             return _one_pass(source, request, max_rows, rows, progress)
         kept = source
         if source.once:
@@ -199,7 +208,8 @@ def _ranked(
             return total
 
         try:
-            return rank_in_two_passes(run, request, max_rows, room=_room(request, memory))
+            room = _room(request, memory)
+            return rank_in_two_passes(run, request, max_rows, room=room, **(asked or {}))
         finally:  # Arrow keeps what it read in, and the caller may need it
             pa.default_memory_pool().release_unused()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from functools import reduce
 from operator import add
 from typing import Any
@@ -27,6 +28,8 @@ def rank(
     weight: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
+    thresholds: object = (),
+    missed_positives: int = 0,
 ) -> Ranking:
     """Rank a Dask data frame, exactly, where its partitions are.
 
@@ -44,6 +47,8 @@ def rank(
         Coarsen the result to this many rows. Beyond eight times as many distinct
         positive scores, thresholds are approximate quantiles of them, chosen by the workers; the
         counts on them are exact, and :func:`precall.tie_bounds` contains the exact value.
+    thresholds, missed_positives
+        As in :func:`precall.rank`; only without `max_rows`.
 
     Returns
     -------
@@ -71,7 +76,8 @@ def rank(
     Ranking(n_pos=2, n_neg=2, prevalence=0.5, thresholds=2, tied=0 %)
     """
     request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
-    ranking: Ranking = _ranked(data, request, max_rows)
+    kept = {"thresholds": thresholds, "missed_positives": missed_positives}
+    ranking: Ranking = _ranked(data, request, max_rows, kept)
     return ranking
 
 
@@ -104,8 +110,10 @@ def rank_groups(
     return rankings
 
 
-def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
-    """Rank all rows, or every group of them."""
+def _ranked(
+    data: Any, request: Request, max_rows: int | None, asked: Mapping[str, Any] | None = None
+) -> Any:
+    """Rank all rows, or every group of them; `asked` are thresholds and missed positives."""
     require("dask", "this engine", "dask")
     import dask.config
     from dask.base import compute
@@ -126,7 +134,7 @@ def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
         with dask.config.set(quiet if "distributed" in sys.modules else {}):
             return compute(states[0])[0]  # type: ignore[no-untyped-call]
 
-    return rank_in_two_passes(run, request, max_rows)
+    return rank_in_two_passes(run, request, max_rows, **(asked or {}))
 
 
 def _partitions(data: Any, request: Request) -> list[Any]:

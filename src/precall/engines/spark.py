@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import reduce
 from operator import add
 from typing import Any
@@ -30,6 +30,8 @@ def rank(
     weight: str | None = None,
     pos_label: object = 1,
     max_rows: int | None = None,
+    thresholds: object = (),
+    missed_positives: int = 0,
 ) -> Ranking:
     """Rank a PySpark data frame, exactly, where its partitions are.
 
@@ -48,6 +50,8 @@ def rank(
         Coarsen the result to this many rows. Beyond eight times as many distinct
         positive scores, thresholds are approximate quantiles of them, chosen by the executors; the
         counts on them are exact, and :func:`precall.tie_bounds` contains the exact value.
+    thresholds, missed_positives
+        As in :func:`precall.rank`; only without `max_rows`.
 
     Returns
     -------
@@ -65,7 +69,8 @@ def rank(
     only return their counts (no accumulators), so nothing is counted twice.
     """
     request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
-    ranking: Ranking = _ranked(data, request, max_rows)
+    kept = {"thresholds": thresholds, "missed_positives": missed_positives}
+    ranking: Ranking = _ranked(data, request, max_rows, kept)
     return ranking
 
 
@@ -99,8 +104,10 @@ def rank_groups(
     return rankings
 
 
-def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
-    """Rank all rows, or every group of them."""
+def _ranked(
+    data: Any, request: Request, max_rows: int | None, asked: Mapping[str, Any] | None = None
+) -> Any:
+    """Rank all rows, or every group of them; `asked` are thresholds and missed positives."""
     require("pyspark", "this engine", "spark")
     if not hasattr(data, "mapInArrow"):
         raise InputError(
@@ -127,7 +134,7 @@ def _ranked(data: Any, request: Request, max_rows: int | None) -> Any:
             shared.unpersist()
         return reduce(add, states, task.start())
 
-    return rank_in_two_passes(run, request, max_rows)
+    return rank_in_two_passes(run, request, max_rows, **(asked or {}))
 
 
 def _column(name: str) -> Any:
