@@ -40,7 +40,6 @@ from .curves import (
     pr_curve,
     roc_curve,
 )
-from .evaluation.build import evaluate
 from .example import example_path, load_example
 from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
 from .inference.compare import compare
@@ -56,9 +55,11 @@ if TYPE_CHECKING:
     from . import privacy as privacy
     from . import results as results
     from . import simulate as simulate
+    from .evaluation.build import evaluate as evaluate
 
 # Loaded when first used, so that `import precall` stays quick.
 _SUBPACKAGES = ("engines", "privacy", "results", "simulate")
+_LATER = {"evaluate": ".evaluation.build"}
 
 __all__ = [
     "BANDS",
@@ -120,6 +121,8 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _SUBPACKAGES:
         return import_module(f".{name}", __name__)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name], __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
