@@ -77,7 +77,10 @@ def test_a_new_metric_is_in_the_evaluation_the_page_and_the_commands(added, data
     assert evaluation.models[0].measures["first_share"].estimate == by_hand(y, scores["a"])
     page = tmp_path / "page.html"
     evaluation.report(page)
-    assert FirstShare.title in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert FirstShare.title in text
+    assert "Share of the positives above every negative." in text
+    assert "– random" not in text  # what is not known is not shown
     table = tmp_path / "scores.csv"
     lines = [f"{int(a)},{b},{c}" for a, b, c in zip(y, scores["a"], scores["b"], strict=True)]
     table.write_text("\n".join(["y,a,b", *lines]))

@@ -44,7 +44,9 @@ def _strip(evaluation: Evaluation) -> list[dict[str, Any]]:
                 "start_is": "worst" if first.floor is not None else "random",
                 "ceiling": first.ceiling,
                 "random": first.random,
-                "random_at": _place(first, first.random) if first.floor is not None else None,
+                "random_at": None
+                if first.floor is None or first.random is None
+                else _place(first, first.random),
                 "bars": [
                     _bar(model, measure)
                     for model, measure in zip(evaluation.models, measures, strict=True)

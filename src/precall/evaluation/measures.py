@@ -35,7 +35,7 @@ def measure(
     return Measure(
         name=metric.name,
         title=metric.title,
-        explanation=metric.explanation or f"{metric.summary}.",
+        explanation=_explanation(metric),
         estimate=metric(ranking) if found is None else found.estimate,
         interval=found,
         floor=metric.floor(ranking),
@@ -45,6 +45,10 @@ def measure(
     )
 
 
+def _explanation(metric: Metric) -> str:
+    return metric.explanation or f"{metric.summary[:1].upper()}{metric.summary[1:]}."
+
+
 def _one_class(metric: Metric, ranking: Ranking) -> Measure:
     missing = "negatives" if ranking.n_pos else "positives"
     value = metric.convention(ranking)
@@ -52,7 +56,7 @@ def _one_class(metric: Metric, ranking: Ranking) -> Measure:
     return Measure(
         name=metric.name,
         title=metric.title,
-        explanation=metric.explanation or f"{metric.summary}.",
+        explanation=_explanation(metric),
         estimate=value,
         interval=None,
         floor=None,
