@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 import precall as pr
 from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.peers import RANX, need
-from precall.aggregate.metrics import per_group
+from precall.groups.group_values import per_group
 
 PEER = RANX
 RELEVANT = 10

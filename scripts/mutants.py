@@ -52,7 +52,7 @@ FOLDERS = {
     "inference/rules": "*",
     "inference/bands": "*",
     "points": "certificates operating matrix thresholds independent",
-    "aggregate": "averages pooling paired_tests summary metrics grouping",
+    "groups": "averages pooling paired_tests summary group_values grouping",
     "engines": "_census _survey _thresholds _twopass",
     "privacy": "*",
     "evaluation": "answer findings wording promises",

@@ -6,18 +6,6 @@ from typing import TYPE_CHECKING, Any
 from . import metrics
 from ._interval import Interval
 from ._version import __version__
-from .aggregate import (
-    RankingSet,
-    aggregate,
-    compare_groups,
-    downsample_effect,
-    per_group,
-    rank_classes,
-    rank_groups,
-    read_trec,
-    summary_curve,
-    undo_downsampling,
-)
 from .areas import (
     aucnpr,
     aucpr,
@@ -41,6 +29,18 @@ from .curves import (
     roc_curve,
 )
 from .example import example_path, load_example
+from .groups import (
+    RankingSet,
+    aggregate,
+    compare_groups,
+    downsample_effect,
+    per_group,
+    rank_classes,
+    rank_groups,
+    read_trec,
+    summary_curve,
+    undo_downsampling,
+)
 from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
 from .inference.compare import compare
 from .inference.intervals import crossval_interval, interval

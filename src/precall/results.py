@@ -6,17 +6,17 @@ notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
 
 from ._curve import Curve
 from ._interval import Interval
-from .aggregate.averages import Aggregate
-from .aggregate.downsampling import DownsampleEffect, PrecisionRecallSummary
-from .aggregate.metrics import GroupValues
-from .aggregate.paired_tests import GroupComparison
-from .aggregate.pooling import Comparability
-from .aggregate.ranking_set import RankingSet
-from .aggregate.summary import SummaryCurve
-from .aggregate.trec import TrecRun
 from .conventions import Convention, Conventions
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
 from .example import Example
+from .groups.averages import Aggregate
+from .groups.downsampling import DownsampleEffect, PrecisionRecallSummary
+from .groups.group_values import GroupValues
+from .groups.paired_tests import GroupComparison
+from .groups.pooling import Comparability
+from .groups.ranking_set import RankingSet
+from .groups.summary import SummaryCurve
+from .groups.trec import TrecRun
 from .inference.bands.band import Band
 from .inference.compare import Comparison
 from .inference.result import MetricInterval

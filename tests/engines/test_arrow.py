@@ -14,9 +14,9 @@ import pytest
 
 import precall as pr
 from precall._segments import SegmentCounts
-from precall.aggregate.groups import rank_groups
 from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError
+from precall.groups.ranking_by_group import rank_groups
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")

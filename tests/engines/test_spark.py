@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate.groups import rank_groups
 from precall.engines import spark as engine
 from precall.exceptions import InputError
+from precall.groups.ranking_by_group import rank_groups
 
 pa = pytest.importorskip("pyarrow")
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate.groups import rank_groups
 from precall.engines import _twopass, arrow
 from precall.engines._census import PositiveScores, Room
 from precall.engines._columns import Request, read_pieces
 from precall.engines._survey import checksum
 from precall.engines._thresholds import Thresholds
 from precall.engines._twopass import Count, TakeCensus, rank_in_two_passes
+from precall.groups.ranking_by_group import rank_groups
 
 pa = pytest.importorskip("pyarrow")
 

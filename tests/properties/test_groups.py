@@ -8,9 +8,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import precall as pr
-from precall.aggregate.groups import rank_groups
-from precall.aggregate.metrics import per_group
-from precall.aggregate.summary import summary_curve
+from precall.groups.group_values import per_group
+from precall.groups.ranking_by_group import rank_groups
+from precall.groups.summary import summary_curve
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 

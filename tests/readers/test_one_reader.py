@@ -20,9 +20,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import precall as pr
-from precall.aggregate.groups import rank_groups
 from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError
+from precall.groups.ranking_by_group import rank_groups
 from precall.readers import pieces
 from precall.readers.columns import Roles, columns_of
 from precall.readers.large import is_large, may_be_held, positive_label

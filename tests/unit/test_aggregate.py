@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate import pooling
-from precall.aggregate.averages import aggregate
-from precall.aggregate.downsampling import downsample_effect, undo_downsampling
-from precall.aggregate.groups import rank_groups
-from precall.aggregate.metrics import per_group
-from precall.aggregate.paired_tests import TESTS, compare_groups
 from precall.exceptions import InputError, UndefinedMetricError
+from precall.groups import pooling
+from precall.groups.averages import aggregate
+from precall.groups.downsampling import downsample_effect, undo_downsampling
+from precall.groups.group_values import per_group
+from precall.groups.paired_tests import TESTS, compare_groups
+from precall.groups.ranking_by_group import rank_groups
 from tests import naive_groups
 
 pytestmark = [
@@ -335,7 +335,7 @@ def test_downsampled_average_precision_is_the_mean_over_all_subsets(kept):
 
 
 def test_large_counts_are_summed_as_exactly_as_term_by_term():
-    from precall.aggregate.downsampling import _expected_precision
+    from precall.groups.downsampling import _expected_precision
 
     rng = np.random.default_rng(51)
     for _ in range(60):

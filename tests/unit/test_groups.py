@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate import grouping, pooling
-from precall.aggregate.groups import rank_classes, rank_groups
-from precall.aggregate.metrics import per_group
-from precall.aggregate.ranking_set import RankingSet
 from precall.exceptions import InputError, UndefinedMetricError
+from precall.groups import grouping, pooling
+from precall.groups.group_values import per_group
+from precall.groups.ranking_by_group import rank_classes, rank_groups
+from precall.groups.ranking_set import RankingSet
 from tests import naive_groups
 
 pytestmark = [
@@ -512,7 +512,7 @@ def test_the_pooled_table_has_as_many_cells_as_its_size_and_bounds_allow(monkeyp
 
 def test_kruskal_wallis_equals_scipy():
     stats = pytest.importorskip("scipy.stats")
-    from precall.aggregate.pooling import kruskal_wallis
+    from precall.groups.pooling import kruskal_wallis
 
     rng = np.random.default_rng(42)
     for _ in range(20):

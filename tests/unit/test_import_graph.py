@@ -46,12 +46,12 @@ ROOMS = {
         _notebook _reflex _rounding _numerics _layout _counting _parallel _interval _frames
         _result_frame example data""",
     "ranking": """ranking _sorting _kept _segments _cells _direction builder rows
-        aggregate.grouping aggregate.pooling aggregate.ranking_set""",
+        groups.grouping groups.pooling groups.ranking_set""",
     "metrics": "metrics areas _estimators _extremes conventions",
     "curves": "curves _curve",
     "inference": "inference",
     "points": "points",
-    "groups": "groups aggregate",
+    "groups": "groups",
     "audit": "audit",
     "privacy": "privacy",
     "planning": "planning",

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate.groups import rank_groups
-from precall.aggregate.metrics import per_group
-from precall.aggregate.summary import METHODS, summary_curve
-from precall.aggregate.summary_bands import GRID, false_positive_rates, unbiased_rates
 from precall.exceptions import InputError, UndefinedMetricError
+from precall.groups.group_values import per_group
+from precall.groups.ranking_by_group import rank_groups
+from precall.groups.summary import METHODS, summary_curve
+from precall.groups.summary_bands import GRID, false_positive_rates, unbiased_rates
 from precall.simulate import Bibeta, Binormal
 from tests import naive_groups
 

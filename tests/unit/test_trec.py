@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.aggregate import trec
-from precall.aggregate.groups import rank_groups
-from precall.aggregate.metrics import per_group
-from precall.aggregate.trec import read_trec
 from precall.exceptions import InputError
+from precall.groups import trec
+from precall.groups.group_values import per_group
+from precall.groups.ranking_by_group import rank_groups
+from precall.groups.trec import read_trec
 
 # Sums of a few dozen terms in another order.
 SAME = 1e-12

@@ -101,8 +101,8 @@ class Thresholds:
 
     def ranking_set(self, counts: SegmentCounts, max_rows: int | None) -> Any:
         """Return the rankings of all groups, in the order of their labels."""
-        from ..aggregate.grouping import as_group_labels
-        from ..aggregate.ranking_set import RankingSet
+        from ..groups.grouping import as_group_labels
+        from ..groups.ranking_set import RankingSet
 
         labels = self.labels or []
         order = list(range(len(labels)))

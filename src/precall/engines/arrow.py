@@ -11,9 +11,9 @@ from typing import Any
 
 from .._optional import require
 from .._validation import as_count
-from ..aggregate.ranking_set import RankingSet
 from ..builder import RankingBuilder
 from ..exceptions import InputError
+from ..groups.ranking_set import RankingSet
 from ..ranking import Ranking
 from ..readers.options import ReadOptions
 from ._census import Room

@@ -9,8 +9,8 @@ from operator import add
 from typing import Any
 
 from .._optional import require
-from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
+from ..groups.ranking_set import RankingSet
 from ..ranking import Ranking
 from ._columns import Request, read_piece, read_pieces
 from ._twopass import Task, rank_in_two_passes

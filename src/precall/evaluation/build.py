@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from .. import _counting, _validation
-from ..aggregate.groups import rank_rows_by
-from ..aggregate.ranking_set import RankingSet
 from ..exceptions import InputError
+from ..groups.ranking_by_group import rank_rows_by
+from ..groups.ranking_set import RankingSet
 from ..inference.bands import Band, difference_band
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import interval

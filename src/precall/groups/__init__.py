@@ -2,9 +2,9 @@
 
 from .averages import aggregate
 from .downsampling import downsample_effect, undo_downsampling
-from .groups import rank_classes, rank_groups
-from .metrics import per_group
+from .group_values import per_group
 from .paired_tests import compare_groups
+from .ranking_by_group import rank_classes, rank_groups
 from .ranking_set import RankingSet
 from .summary import summary_curve
 from .trec import read_trec

@@ -18,8 +18,8 @@ from .._notebook import Rich
 from ..exceptions import InputError
 from ..metrics.top_k import DiscountedGain
 from . import grouping as _grouping
-from .groups import ranked
-from .metrics import GroupValues
+from .group_values import GroupValues
+from .ranking_by_group import ranked
 from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]

@@ -18,7 +18,7 @@ from ..exceptions import InputError
 from ..metrics import Metric
 from ..ranking import Ranking
 from .averages import t_quantile
-from .metrics import GroupValues, per_group
+from .group_values import GroupValues, per_group
 from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]

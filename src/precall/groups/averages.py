@@ -16,10 +16,10 @@ from .._notebook import Rich
 from .._rounding import settled
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics import METRICS, Metric, as_metric
-from .groups import ranking_set_of
+from .group_values import concordant_pairs, per_group
 from .jackknife import jackknife_error, leave_one_group_out
-from .metrics import concordant_pairs, per_group
 from .pooling import Comparability, comparability
+from .ranking_by_group import ranking_set_of
 from .ranking_set import RankingSet
 from .words import Situation, describe
 

@@ -22,7 +22,7 @@ from ..curves import Curve, pr_curve
 from ..exceptions import InputError, UndefinedMetricError
 from ..inference.bands.band import Band
 from ..metrics import aucpr
-from .metrics import per_group
+from .group_values import per_group
 from .ranking_set import RankingSet, as_ranking_set
 from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
 

@@ -13,7 +13,7 @@ from .._direction import share_in_order
 from .._notebook import Rich
 from ..exceptions import UndefinedMetricError
 from ..metrics import Metric, as_metric
-from .groups import ranking_set_of
+from .ranking_by_group import ranking_set_of
 from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
