@@ -94,7 +94,8 @@ def as_flag(value: object, name: str) -> bool:
 
 def require_progress(progress: object) -> None:
     """Raise unless this is None or can be called to say how far the work is."""
-    if progress is not None and not callable(progress):
+    # A class can be called too, and is nothing that shows progress.
+    if progress is not None and (not callable(progress) or isinstance(progress, type)):
         raise InputError(
             f"progress must be a function of (done, total), got {type(progress).__name__}."
         )

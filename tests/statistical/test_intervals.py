@@ -72,7 +72,7 @@ def test_random_numbers_need_their_own_term():
     key = ("aucpr", "average_precision", "influence")
     widths = {}
     for kind in ("fixed", "random"):
-        low, high = formula_limits(cells, (n, m), 0.5, kind)[key]
+        low, high = formula_limits(cells, (n, m), kind)[key]
         widths[kind] = np.mean(high - low)
         covered = np.mean((low <= truth) & (truth <= high))
     assert widths["random"] > 1.02 * widths["fixed"]
