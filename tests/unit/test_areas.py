@@ -421,3 +421,9 @@ def test_estimators_are_described():
         assert estimator.summary
         assert estimator.source
         assert estimator.bias
+
+
+def test_the_binormal_area_needs_different_scores_in_each_class():
+    for y, s in (([1, 1, 0, 0], [2.0, 2.0, 1.0, 0.0]), ([1, 1, 0, 0], [2.0, 3.0, 1.0, 1.0])):
+        with pytest.raises(UndefinedMetricError, match="two different scores"):
+            pr.aucpr(pr.rank(y, s), estimator="binormal")

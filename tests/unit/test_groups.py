@@ -565,3 +565,9 @@ def test_a_set_keeps_what_its_rankings_say_of_themselves():
     assert pr.aucpr(rankings[0], estimator="binormal") == pr.aucpr(plain, estimator="binormal")
     with pytest.raises(InputError, match="coarsened"):
         pr.operating_point(rankings.of("b"), min_precision=0.5)
+
+
+def test_a_row_without_positives_is_no_first_positive():
+    """As in a replicate that did not draw the highest score."""
+    cells = pr.ranking.Cells(np.array([0, 2]), np.array([1, 0]), np.array([1, 1]), 5)
+    assert pr.metrics.reciprocal_rank().value(cells) == pytest.approx(1 / 4)

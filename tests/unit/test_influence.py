@@ -239,3 +239,22 @@ def test_no_influence_values_where_there_are_none():
     ):
         with pytest.raises(InputError, match="has no influence values"):
             metric.on_both_classes(ranking).gradient(ranking.cells)
+
+
+def test_the_gain_area_of_rows_that_begin_before_the_prevalence():
+    """Differences of the area itself: negatives passed before recall reaches the prevalence."""
+    cells = Cells(np.array([3.0, 4, 2]), np.array([2.0, 1, 0]), np.array([1.0, 2, 3]), 4.0)
+    metric, step = pr.metrics.auprg(), 1e-5
+    value = {name: getattr(metric.gradient(cells), name) for name in ("positives", "tied", "above")}
+    slopes = {}
+    for name in value:
+        ends = []
+        for sign in (1.0, -1.0):
+            moved = [getattr(cells, name) + sign * step * (np.arange(3) == row) for row in range(3)]
+            ends.append([float(metric.value(cells._replace(**{name: each}))) for each in moved])
+        slopes[name] = (np.array(ends[0]) - ends[1]) / (2 * step)
+    # Up to one constant per class, which both class totals bring.
+    ours = slopes["positives"] - value["positives"]
+    theirs = np.concatenate([slopes[name] - value[name] for name in ("tied", "above")])
+    np.testing.assert_allclose(ours, ours[0], atol=1e-6)
+    np.testing.assert_allclose(theirs, theirs[0], atol=1e-6)

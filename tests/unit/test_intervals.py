@@ -551,3 +551,35 @@ def test_cluster_names_may_be_strings_and_are_checked():
         pr.interval(pr.Rows(y, s, clusters=np.zeros(79)), sampling="classes")
     with pytest.raises(InputError, match="method must be one of"):
         pr.interval(pr.Rows(y, s, clusters=names), method="logit", sampling="classes")
+
+
+def test_every_rule_of_auroc_but_two_bootstraps_knows_clusters():
+    y, s = Binormal(1.5).sample(40, 160, rng=1)
+    rows = pr.Rows(y, s, clusters=np.arange(200) // 2)
+    known = rules_of(pr.metrics.auroc(), clustered=True)
+    assert list(known) == ["logit", "delong", "beta", "bootstrap_percentile"]
+    for method in known:
+        found = pr.interval(rows, "auroc", method=method, rng=0, n_resamples=50)
+        assert found.low < found.estimate < found.high
+
+
+def test_the_error_of_drawn_curves_is_half_of_one_deviation_to_both_sides(ranking):
+    found = pr.interval(ranking, "precision_at_recall(0.5)", method="fiducial", rng=0)
+    inner = found.at_level(0.6826894921370859)  # of a normal distribution, plus and minus one
+    assert found.standard_error == pytest.approx((inner.high - inner.low) / 2)
+
+
+def test_weights_of_the_negatives_scale_their_number_at_a_recall():
+    """Every negative of weight 2: as many of them were seen, and each counts twice."""
+    y, s = Binormal(1.5).sample(40, 160, rng=1)
+    twice = pr.rank(y, s, sample_weight=np.where(y, 1.0, 2.0))
+    found = pr.interval(twice, "precision_at_recall(0.5)", sampling="classes")
+    z = scipy.stats.norm.ppf(0.975)
+    order = pr.rank(y, s).fp
+    off = z * math.sqrt(0.25 / 40)
+    fp = order[19]
+    _, far = (order[math.ceil(40 * (0.5 + side * off) - 1e-9) - 1] for side in (-1, 1))
+    many = scipy.stats.chi2.ppf(0.975, 2 * (fp + 1)) / 2
+    p = lambda count: 20 / (20 + 2 * count)  # noqa: E731
+    low = p(fp) - math.hypot(p(fp) - p(far), p(fp) - p(many))
+    assert found.low == pytest.approx(max(0.0, low))

@@ -173,3 +173,9 @@ def test_an_evaluation_checks_labels_once_and_sorts_every_column_once(monkeypatc
     scores = {"a": rng.normal(size=3000) + 2 * y, "b": rng.normal(size=3000) + y}
     pr.evaluate(y, scores, clusters=np.arange(3000) // 3, groups=rng.integers(0, 5, 3000))
     assert counted == {"count_rows": 2, "as_positive_mask": 1}
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_one_class_has_no_other_prevalence(label):
+    with pytest.raises(InputError, match="prevalence cannot be changed with no"):
+        pr.Rows([label, label], [1.0, 2.0]).at_prevalence(0.5)
