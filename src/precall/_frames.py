@@ -55,6 +55,11 @@ def columns_of(frame: object, names: Iterable[str]) -> dict[str, Any]:
 
 def _by_narwhals(frame: object) -> tuple[list[str], Any]:
     given: Any = frame
+    if not any(hasattr(frame, name) for name in ("columns", "__dataframe__", "__narwhals__")):
+        raise InputError(
+            "frame must be a data frame, a PyArrow Table or a mapping from name to array, got "
+            f"{type(frame).__name__}."
+        )
     require("narwhals", f"reading a {type(frame).__name__} as a data frame", "frames")
     import narwhals as nw
 
