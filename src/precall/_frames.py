@@ -55,7 +55,8 @@ def columns_of(frame: object, names: Iterable[str]) -> dict[str, Any]:
 
 def _by_narwhals(frame: object) -> tuple[list[str], Any]:
     given: Any = frame
-    if not any(hasattr(frame, name) for name in ("columns", "__dataframe__", "__narwhals__")):
+    # Of the class: a lazy frame would work out its columns to say whether it has any.
+    if not any(hasattr(type(frame), name) for name in ("columns", "__dataframe__")):
         raise InputError(
             "frame must be a data frame, a PyArrow Table or a mapping from name to array, got "
             f"{type(frame).__name__}."
