@@ -45,7 +45,8 @@ EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.toml"
 
 #: What numbers and decisions come from, by folder of the package.
 FOLDERS = {
-    ".": "_sorting _counting _estimators _extremes _numerics _rounding ranking rows areas",
+    ".": "_sorting _counting _estimators _extremes _numerics _rounding rows areas",
+    "ranking": "*",
     "metrics": "*",
     "inference": """influence limits resampling units significance intervals compare clusters
         permutation sampling""",

@@ -1,4 +1,4 @@
-"""Rank once, ask everything: the small table of counts that all the rest is computed from.
+"""The small table of counts that all the rest is computed from.
 
 A precision-recall curve changes only where a positive sits, and between two neighbouring
 positive scores only the *number* of negatives matters. :class:`Ranking` keeps just that: one
@@ -11,18 +11,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting, _kept, _sorting, _validation
-from ._direction import warn_if_worse_than_random
-from ._layout import Cells as Cells
-from ._layout import Moments as Moments
-from ._layout import even_cuts, plain_values
-from ._notebook import Rich
-from .exceptions import InputError, UndefinedMetricError
+from .. import _counting, _kept, _validation
+from .._layout import Cells, Moments, even_cuts, plain_values
+from .._notebook import Rich
+from ..exceptions import InputError, UndefinedMetricError
+from .ranked import Ranked
 
 Array = npt.NDArray[Any]
 
@@ -437,61 +435,6 @@ class Ranking(Rich):
         )
 
 
-class Ranked(NamedTuple):
-    """A ranking and, where they are at hand, the rows it was made of.
-
-    What has a method ``ranked(model, thresholds)`` that returns one can be given to intervals and
-    bands.
-    """
-
-    ranking: Ranking
-    #: With `positive`, `weight` and `cluster`; None where rows are counts already.
-    rows: Any = None
-    #: Where every row stands among the thresholds.
-    place: Any = None
-
-
-def as_ranked(
-    data: Any,
-    model: str | None = None,
-    thresholds: tuple[float, ...] = (),
-    *,
-    missed: bool = False,
-) -> Ranked:
-    """Return the ranking of a Ranking or of Rows; anything else is an error that says how.
-
-    It has one row per score of a positive, and knows the counts at `thresholds`. Missed positives
-    are refused, unless `missed` says that the caller counts them.
-    """
-    if not callable(getattr(data, "ranked", None)):
-        _validation.require_ranking(data)
-    found: Ranked = data.ranked(model, thresholds)
-    if not missed:
-        _validation.require_scored(found.ranking, "this")
-    return found
-
-
-def rank_checked(
-    positive: npt.NDArray[np.bool_],
-    scores: Array,
-    weights: npt.NDArray[np.float64] | None,
-    thresholds: object = (),
-) -> Ranking:
-    """Rank rows that have passed validation."""
-    kept = None
-    if not (isinstance(thresholds, tuple) and not thresholds):
-        kept = _kept.as_thresholds(thresholds, scores.dtype)
-    if weights is not None:
-        return Ranking(**_sorting.weigh_rows(positive, scores, weights, kept))
-    # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
-    counted = _sorting.count_rows(positive, scores, kept)
-    for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
-        counted[name].flags.writeable = False
-    ranking = object.__new__(Ranking)
-    ranking.__dict__.update(counted)
-    return ranking
-
-
 def _as_counts(array: Array, name: str) -> Array:
     """Counts as int64 and weights as float64: sums of narrower numbers would overflow."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "O" and array.size == 0):
@@ -504,83 +447,3 @@ def _as_counts(array: Array, name: str) -> Array:
 def _frozen(array: Array) -> Array:
     array.flags.writeable = False
     return array
-
-
-def rank(
-    y_true: object,
-    y_score: object,
-    *,
-    pos_label: object = 1,
-    sample_weight: object = None,
-    thresholds: object = (),
-    missed_positives: int = 0,
-) -> Ranking:
-    """Sort the rows once and keep what every curve, area and interval needs.
-
-    Parameters
-    ----------
-    y_true : array-like
-        Labels: ``{0, 1}``, ``{-1, 1}``, booleans, or any two labels with `pos_label`. NumPy,
-        pandas, Polars, PyArrow, torch and lists are read alike; nothing is modified.
-    y_score : array-like
-        Scores, higher for rows that look more positive. Integers are compared as integers;
-        infinite scores rank first or last.
-    pos_label : label, default 1
-        The label of the positive class.
-    sample_weight : array-like, optional
-        Non-negative importance weights. Rows of weight zero are left out.
-    thresholds : iterable of float, optional
-        Scores at which the counts are kept exactly, whether a positive has them or not: a ranking
-        does not keep the scores of other negatives. They change no curve, area or interval, and
-        let :func:`precall.confusion` and the metrics at a threshold answer there.
-    missed_positives : int, default 0
-        Positives that no scorer ever saw, such as objects that a detector did not propose and
-        documents that a search did not return. Recall is a share of all positives, and average
-        precision counts them with precision 0. They are counted by :func:`precall.aucpr` (average
-        precision over all recalls), :func:`precall.tie_bounds`, :func:`precall.pr_curve`,
-        :func:`precall.confusion`, :func:`precall.f_beta` and the metrics at a threshold and at a
-        rank; everything else, intervals included, raises.
-
-    Returns
-    -------
-    Ranking
-
-    Raises
-    ------
-    InputError
-        For NaN, for more than two labels, for unequal lengths, for empty input and for negative
-        weights, with the argument, the count and the first position.
-
-    Warns
-    -----
-    DirectionWarning
-        If positives rank below negatives more often than chance explains (one-sided 5 %).
-        Scores are never flipped.
-
-    Notes
-    -----
-    Each class is sorted by itself (two threads on large data) and the two are merged:
-    ``O(N log N)`` with the constant of ``numpy.sort``, never an ``argsort`` unless weighted.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> ranking = pr.rank(["ham", "spam", "ham"], [0.2, 0.9, 0.4], pos_label="spam")
-    >>> ranking.n_pos, ranking.n_neg
-    (1, 2)
-    >>> kept = pr.rank([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.2], thresholds=[0.5])
-    >>> kept.threshold, kept.tp, kept.fp
-    (array([0.9, 0.5, 0.4]), array([1, 1, 2]), array([0, 1, 1]))
-    """
-    positive = _validation.as_positive_mask(y_true, pos_label)
-    scores = _validation.as_scores(y_score)
-    weights = None
-    if sample_weight is None:
-        _validation.require_same_length(y_true=positive, y_score=scores)
-    else:
-        weights = _validation.as_weights(sample_weight)
-        _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
-    missed = _validation.as_count(missed_positives, "missed_positives")
-    ranking = rank_checked(positive, scores, weights, thresholds)
-    warn_if_worse_than_random(ranking)
-    return replace(ranking, missed=missed) if missed else ranking

@@ -1,0 +1,8 @@
+"""Rank once, ask everything."""
+
+from .._layout import Cells, Moments
+from .from_rows import rank, rank_checked
+from .ranked import Ranked, as_ranked
+from .table import Ranking
+
+__all__ = ["Cells", "Moments", "Ranked", "Ranking", "as_ranked", "rank", "rank_checked"]

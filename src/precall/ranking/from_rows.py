@@ -1,0 +1,116 @@
+"""Rank once: from labels, scores and weights to the table of counts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _kept, _sorting, _validation
+from .._direction import warn_if_worse_than_random
+from .table import Ranking
+
+Array = npt.NDArray[Any]
+
+
+def rank_checked(
+    positive: npt.NDArray[np.bool_],
+    scores: Array,
+    weights: npt.NDArray[np.float64] | None,
+    thresholds: object = (),
+) -> Ranking:
+    """Rank rows that have passed validation."""
+    kept = None
+    if not (isinstance(thresholds, tuple) and not thresholds):
+        kept = _kept.as_thresholds(thresholds, scores.dtype)
+    if weights is not None:
+        return Ranking(**_sorting.weigh_rows(positive, scores, weights, kept))
+    # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
+    counted = _sorting.count_rows(positive, scores, kept)
+    for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
+        counted[name].flags.writeable = False
+    ranking = object.__new__(Ranking)
+    ranking.__dict__.update(counted)
+    return ranking
+
+
+def rank(
+    y_true: object,
+    y_score: object,
+    *,
+    pos_label: object = 1,
+    sample_weight: object = None,
+    thresholds: object = (),
+    missed_positives: int = 0,
+) -> Ranking:
+    """Sort the rows once and keep what every curve, area and interval needs.
+
+    Parameters
+    ----------
+    y_true : array-like
+        Labels: ``{0, 1}``, ``{-1, 1}``, booleans, or any two labels with `pos_label`. NumPy,
+        pandas, Polars, PyArrow, torch and lists are read alike; nothing is modified.
+    y_score : array-like
+        Scores, higher for rows that look more positive. Integers are compared as integers;
+        infinite scores rank first or last.
+    pos_label : label, default 1
+        The label of the positive class.
+    sample_weight : array-like, optional
+        Non-negative importance weights. Rows of weight zero are left out.
+    thresholds : iterable of float, optional
+        Scores at which the counts are kept exactly, whether a positive has them or not: a ranking
+        does not keep the scores of other negatives. They change no curve, area or interval, and
+        let :func:`precall.confusion` and the metrics at a threshold answer there.
+    missed_positives : int, default 0
+        Positives that no scorer ever saw, such as objects that a detector did not propose and
+        documents that a search did not return. Recall is a share of all positives, and average
+        precision counts them with precision 0. They are counted by :func:`precall.aucpr` (average
+        precision over all recalls), :func:`precall.tie_bounds`, :func:`precall.pr_curve`,
+        :func:`precall.confusion`, :func:`precall.f_beta` and the metrics at a threshold and at a
+        rank; everything else, intervals included, raises.
+
+    Returns
+    -------
+    Ranking
+
+    Raises
+    ------
+    InputError
+        For NaN, for more than two labels, for unequal lengths, for empty input and for negative
+        weights, with the argument, the count and the first position.
+
+    Warns
+    -----
+    DirectionWarning
+        If positives rank below negatives more often than chance explains (one-sided 5 %).
+        Scores are never flipped.
+
+    Notes
+    -----
+    Each class is sorted by itself (two threads on large data) and the two are merged:
+    ``O(N log N)`` with the constant of ``numpy.sort``, never an ``argsort`` unless weighted.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank(["ham", "spam", "ham"], [0.2, 0.9, 0.4], pos_label="spam")
+    >>> ranking.n_pos, ranking.n_neg
+    (1, 2)
+    >>> kept = pr.rank([1, 0, 1, 0], [0.9, 0.6, 0.4, 0.2], thresholds=[0.5])
+    >>> kept.threshold, kept.tp, kept.fp
+    (array([0.9, 0.5, 0.4]), array([1, 1, 2]), array([0, 1, 1]))
+    """
+    positive = _validation.as_positive_mask(y_true, pos_label)
+    scores = _validation.as_scores(y_score)
+    weights = None
+    if sample_weight is None:
+        _validation.require_same_length(y_true=positive, y_score=scores)
+    else:
+        weights = _validation.as_weights(sample_weight)
+        _validation.require_same_length(y_true=positive, y_score=scores, sample_weight=weights)
+    missed = _validation.as_count(missed_positives, "missed_positives")
+    ranking = rank_checked(positive, scores, weights, thresholds)
+    warn_if_worse_than_random(ranking)
+    return replace(ranking, missed=missed) if missed else ranking
