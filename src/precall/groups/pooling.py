@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _counting
+from .._direction import concordance
 from .._notebook import Rich
 from ..ranking import Cells, Ranking, rank_checked
 from .grouping import Tables
@@ -183,7 +184,6 @@ def comparability(
     the table count as tied, for which the test is corrected.
     """
     ranking = pooled.ranking
-    misplaced = ranking.positives @ (ranking.fp - 0.5 * ranking.tied)
     pairs = float(ranking.n_pos) * float(ranking.n_neg)
     own_pairs = float(np.sum(n_pos.astype(np.float64) * n_neg))
     own = float(np.sum(concordant))
@@ -192,7 +192,7 @@ def comparability(
     return Comparability(
         p_value=min(1.0, 2.0 * min(tests)),
         within=own / own_pairs if own_pairs else float("nan"),
-        between=(pairs - float(misplaced) - own) / others if others > 0 else float("nan"),
+        between=(concordance(ranking) * pairs - own) / others if others > 0 else float("nan"),
     )
 
 
