@@ -16,8 +16,8 @@ echo "Building"
 # Studies run from the repository: the source distribution has them, the wheel has not.
 "$python" -m tarfile -l "$work"/dist/*.tar.gz >"$work/source.txt"
 "$python" -m zipfile -l "$work"/dist/*.whl >"$work/wheel.txt"
-grep -q '/studies/__main__.py' "$work/source.txt"
-grep -q 'precall/ranking.py' "$work/wheel.txt"
+grep -q '/studies/__main__.py' "$work/source.txt" || { echo "The source distribution has no studies" >&2; exit 1; }
+grep -q 'precall/ranking/' "$work/wheel.txt" || { echo "The wheel has no precall/ranking" >&2; exit 1; }
 if grep -q 'studies/' "$work/wheel.txt"; then echo "The wheel has studies in it" >&2; exit 1; fi
 
 install() { # install NAME REQUIREMENT: an environment called NAME with just that
