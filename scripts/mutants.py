@@ -45,7 +45,7 @@ EQUIVALENT = ROOT / "scripts" / "equivalent_mutants.toml"
 
 #: What numbers and decisions come from, by folder of the package.
 FOLDERS = {
-    ".": "_sorting _counting _estimators _extremes _numerics _rounding rows areas",
+    ".": "_numerics _rounding rows",
     "ranking": "*",
     "metrics": "*",
     "inference": """influence limits resampling units significance intervals compare clusters
@@ -53,7 +53,7 @@ FOLDERS = {
     "inference/rules": "*",
     "inference/bands": "*",
     "points": "certificates operating matrix thresholds independent",
-    "groups": "averages pooling paired_tests summary group_values grouping",
+    "groups": "averages paired_tests summary group_values",
     "engines": "_census _survey _thresholds _twopass",
     "privacy": "*",
     "evaluation": "answer findings wording promises",

@@ -8,9 +8,9 @@ from importlib import import_module
 
 import click
 
-from precall._counting import available_cores
 from precall._optional import require
 from precall._text import visible
+from precall._threads import available_cores
 from precall.cli.app import run_command
 from precall.cli.examples import Command
 from precall.cli.signals import Terminated

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from precall._estimators import make_steps
-from precall.areas import aucpr
 from precall.metrics import ESTIMATORS
+from precall.metrics._kernels import make_steps
+from precall.metrics.areas import aucpr
 from precall.simulate import Bibeta, Binormal, OffsetUniform, Scenario, rank_batch, run_blocks
 
 from ._results import Results, Row, markdown_table

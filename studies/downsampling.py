@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from precall.areas import aucnpr, aucpr
+from precall.metrics.areas import aucnpr, aucpr
 from precall.ranking import rank
 
 from ._results import Results, Row, markdown_table

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from precall import privacy
-from precall.areas import aucpr, auroc
 from precall.exceptions import ReliabilityWarning
+from precall.metrics.areas import aucpr, auroc
 from precall.privacy import sensitivity
 from precall.privacy.mechanisms import SeededReleaseWarning
 from precall.ranking import Ranking, rank

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from precall.areas import minimum_aucpr
 from precall.curves import minimum_pr_curve, pr_curve
+from precall.metrics.areas import minimum_aucpr
 from precall.ranking import rank
 from precall.simulate import Binormal
 

@@ -6,18 +6,6 @@ from typing import TYPE_CHECKING, Any
 from . import metrics
 from ._interval import Interval
 from ._version import __version__
-from .areas import (
-    aucnpr,
-    aucpr,
-    auprg,
-    auroc,
-    minimum_aucpr,
-    minimum_average_precision,
-    random_average_precision,
-    tie_bounds,
-)
-from .builder import RankingBuilder
-from .conventions import conventions
 from .curves import (
     Curve,
     gain_curve,
@@ -46,8 +34,20 @@ from .inference.compare import compare
 from .inference.intervals import crossval_interval, interval
 from .inference.rules import INTERVALS
 from .metrics import ESTIMATORS, METRICS
+from .metrics.areas import (
+    aucnpr,
+    aucpr,
+    auprg,
+    auroc,
+    minimum_aucpr,
+    minimum_average_precision,
+    random_average_precision,
+    tie_bounds,
+)
+from .metrics.conventions import conventions
 from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
 from .ranking import Ranking, rank
+from .ranking.builder import RankingBuilder
 from .rows import Rows
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from precall._counting import available_cores
+from precall._threads import available_cores
 from precall._validation import as_count, as_generator
 
 Result = TypeVar("Result")

@@ -4,22 +4,20 @@ All are frozen dataclasses. ``to_dict()`` gives plain values and ``to_frame()`` 
 notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
 """
 
-from ._curve import Curve
 from ._interval import Interval
-from .conventions import Convention, Conventions
+from .curves.curve import Curve
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
 from .example import Example
 from .groups.averages import Aggregate
 from .groups.downsampling import DownsampleEffect, PrecisionRecallSummary
 from .groups.group_values import GroupValues
 from .groups.paired_tests import GroupComparison
-from .groups.pooling import Comparability
-from .groups.ranking_set import RankingSet
 from .groups.summary import SummaryCurve
 from .groups.trec import TrecRun
 from .inference.bands.band import Band
 from .inference.compare import Comparison
 from .inference.result import MetricInterval
+from .metrics.conventions import Convention, Conventions
 from .points.constraints import CertifiedBound, Constraint, OperatingPoint
 from .points.matrix import Confusion, Contour
 from .points.thresholds import BestThreshold
@@ -30,6 +28,8 @@ from .privacy.private_confusion import PrivateConfusion
 from .privacy.private_curve import PrivateCurve
 from .privacy.values import PrivateValue
 from .ranking import Ranking
+from .ranking.pooling import Comparability
+from .ranking.ranking_set import RankingSet
 
 __all__ = [
     "Aggregate",

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _frames, _validation
+from . import _validation
 from ._arrow import with_missing
-from ._direction import warn_if_worse_than_random
 from ._words import plural
 from .exceptions import InputError
 from .ranking import Ranked, Ranking, rank_checked
+from .ranking.direction import warn_if_worse_than_random
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -167,9 +167,11 @@ class Rows:
         >>> len(rows), rows.n_dropped
         (2, 1)
         """
+        from .readers import frames
+
         _validation.as_choice(missing, "missing", MISSING)
-        names = _frames.as_column_names(scores, "scores")
-        kept = _frames.as_column_names(columns, "columns")
+        names = frames.as_column_names(scores, "scores")
+        kept = frames.as_column_names(columns, "columns")
         single: dict[str, Any] = {
             "label": label,
             "sample_weight": sample_weight,
@@ -179,12 +181,12 @@ class Rows:
             if not (isinstance(name, str) or (name is None and argument != "label")):
                 raise InputError(f"{argument} must be the name of a column, got {name!r}.")
         roles = [label, *names, *(name for name in (sample_weight, clusters) if name is not None)]
-        table = _frames.columns_of(frame, dict.fromkeys([*roles, *kept]))
+        table = frames.columns_of(frame, dict.fromkeys([*roles, *kept]))
         dropped = 0
         if missing == "drop":
-            complete = ~np.logical_or.reduce([_frames.missing_in(table[name]) for name in roles])
+            complete = ~np.logical_or.reduce([frames.missing_in(table[name]) for name in roles])
             dropped = int(np.count_nonzero(~complete))
-            table = {name: _frames.kept(values, complete) for name, values in table.items()}
+            table = {name: frames.kept(values, complete) for name, values in table.items()}
         rows = cls(
             table[label],
             {name: table[name] for name in names},

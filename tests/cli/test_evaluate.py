@@ -19,10 +19,10 @@ import pyarrow.parquet as parquet
 import pytest
 
 import precall as pr
-from precall.areas import minimum_average_precision, random_average_precision
 from precall.evaluation import wording
 from precall.exceptions import DirectionWarning
 from precall.inference.compare import compare
+from precall.metrics.areas import minimum_average_precision, random_average_precision
 from precall.points.operating import operating_point
 
 from .conftest import write_csv

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall._segments import SegmentCounts
 from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError
 from precall.groups.ranking_by_group import rank_groups
+from precall.ranking.segments import SegmentCounts
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")
@@ -48,7 +48,7 @@ def make_table(seed=0, rows=ROWS):
 @pytest.fixture(autouse=True)
 def two_cores(monkeypatch):
     """How much fits into a given memory depends on the number of threads."""
-    monkeypatch.setattr("precall._counting.available_cores", lambda: 2)
+    monkeypatch.setattr("precall._threads.available_cores", lambda: 2)
 
 
 @pytest.fixture(scope="module")
@@ -628,7 +628,7 @@ def test_weighted_results_are_the_same_each_time_and_for_any_number_of_cores(
     pq.write_table(pa.table(columns), path, row_group_size=1500)
     found = []
     for cores in (1, 2, 7, 2, 2):
-        monkeypatch.setattr("precall._counting.available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr("precall._threads.available_cores", lambda cores=cores: cores)
         names = {"label": "y", "score": "s", "weight": "w"}
         rank_all = arrow.rank if group is None else partial(arrow.rank_groups, group=group)
         found.append(rank_all(path, **names))

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.builder import RankingBuilder
 from precall.exceptions import DirectionWarning, InputError
+from precall.ranking.builder import RankingBuilder
 
 
 def data(rows=20_000, prevalence=0.1, seed=0):

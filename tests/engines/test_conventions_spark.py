@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.conventions import conventions
+from precall.metrics.conventions import conventions
 from tests.datasets import random_data
 
 pytestmark = [

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import precall as pr
-from precall.builder import RankingBuilder
+from precall.ranking.builder import RankingBuilder
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::precall.exceptions.DirectionWarning",

@@ -8,7 +8,7 @@ import pytest
 from scipy import special, stats
 
 import precall as pr
-from precall._estimators import make_steps
+from precall.metrics._kernels import make_steps
 from precall.simulate import (
     REGULAR,
     Beta,

@@ -10,12 +10,12 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.groups import pooling
 from precall.groups.averages import aggregate
 from precall.groups.downsampling import downsample_effect, undo_downsampling
 from precall.groups.group_values import per_group
 from precall.groups.paired_tests import TESTS, compare_groups
 from precall.groups.ranking_by_group import rank_groups
+from precall.ranking import pooling
 from tests import naive_groups
 
 pytestmark = [

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall._estimators import make_steps
 from precall._numerics import precision_sum, reciprocal_sum, segment_area
 from precall.exceptions import InputError, UndefinedMetricError
+from precall.metrics._kernels import make_steps
 from precall.ranking import Cells
 from tests import naive
 from tests.datasets import random_data

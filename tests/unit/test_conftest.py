@@ -80,7 +80,7 @@ def test_with_the_variable_a_module_that_skips_is_an_error(outcome):
 
 
 def test_a_test_file_that_cannot_import_our_own_code_fails(outcome):
-    broken = "from precall.areas import no_such_name\n\ndef test_runs(): pass\n"
+    broken = "from precall.metrics.areas import no_such_name\n\ndef test_runs(): pass\n"
     files = {"tests/__init__.py": "", "tests/test_broken.py": broken}
     printed = outcome(files, "", "--doctest-ignore-import-errors")
     assert "cannot import name 'no_such_name'" in printed

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.conventions import conventions
 from precall.exceptions import InputError, UndefinedMetricWarning
+from precall.metrics.conventions import conventions
 from tests import naive_points
 from tests.datasets import random_data
 

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import precall as pr
-import precall.sklearn
+import precall.integrations.sklearn
 from precall.exceptions import InputError, UndefinedMetricWarning
 
 Y = [1, 0, 1, 0, 0]
@@ -293,7 +293,7 @@ def test_tensors_are_taken_out_of_their_graph():
     assert pr.rank(Y, tuple(score * 1.0 for score in scores)) == REFERENCE
     wide = torch.stack([1 - scores, scores], dim=1)
     assert pr.rank_classes(Y, wide).of(1) == pr.rank_classes(Y, wide.detach().numpy()).of(1)
-    areas = precall.sklearn.aucpr_score(torch.tensor(Y), wide, average=None)
+    areas = precall.integrations.sklearn.aucpr_score(torch.tensor(Y), wide, average=None)
     assert areas[1] == pr.aucpr(REFERENCE)
 
 

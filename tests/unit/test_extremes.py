@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall._estimators import make_steps
+from precall.metrics._kernels import make_steps
 from precall.metrics.floors import area_limits
 from precall.ranking import Cells
 

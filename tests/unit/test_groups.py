@@ -10,10 +10,10 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.groups import grouping, pooling
 from precall.groups.group_values import per_group
 from precall.groups.ranking_by_group import rank_classes, rank_groups
-from precall.groups.ranking_set import RankingSet
+from precall.ranking import grouping, pooling
+from precall.ranking.ranking_set import RankingSet
 from tests import naive_groups
 
 pytestmark = [
@@ -63,7 +63,7 @@ def test_many_blocks_and_threads_give_the_same_as_one(monkeypatch):
     y, s, groups = naive_groups.random_groups(rng, 40, 60, 5)
     once = rank_groups(y, s, groups)
     monkeypatch.setattr(grouping, "BLOCK_ROWS", 16)
-    monkeypatch.setattr("precall._counting._THREADING_PAYS", 1)
+    monkeypatch.setattr("precall._threads.THREADING_PAYS", 1)
     again = rank_groups(y, s, groups)
     assert all(a == b for a, b in zip(once, again, strict=True))
     for metric in ("aucpr", "aucnpr", "auroc", "ndcg", "reciprocal_rank"):
@@ -512,7 +512,7 @@ def test_the_pooled_table_has_as_many_cells_as_its_size_and_bounds_allow(monkeyp
 
 def test_kruskal_wallis_equals_scipy():
     stats = pytest.importorskip("scipy.stats")
-    from precall.groups.pooling import kruskal_wallis
+    from precall.ranking.pooling import kruskal_wallis
 
     rng = np.random.default_rng(42)
     for _ in range(20):

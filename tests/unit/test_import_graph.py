@@ -33,7 +33,7 @@ ASIDE = {
 }
 #: Who may import a room that is beside the order: others have no business with it.
 USERS = {
-    "readers": {"engines", "cli"},
+    "readers": {"groups", "engines", "cli"},  # groups: what TREC keeps in files
     "engines": {"cli"},
     "simulate": set(),
     "integrations": set(),
@@ -43,12 +43,11 @@ FACE = ("precall", "precall.results")
 #: The room of a module, by the longest name that it begins with.
 ROOMS = {
     "foundation": """exceptions _validation _options _arrow _text _words _output _optional _version
-        _notebook _reflex _rounding _numerics _layout _counting _parallel _interval _frames
-        _result_frame example data""",
-    "ranking": """ranking _sorting _kept _segments _cells _direction builder rows
-        groups.grouping groups.pooling groups.ranking_set""",
-    "metrics": "metrics areas _estimators _extremes conventions",
-    "curves": "curves _curve",
+        _notebook _reflex _rounding _numerics _threads _parallel _interval _result_frame example
+        data""",
+    "ranking": "ranking rows",
+    "metrics": "metrics",
+    "curves": "curves",
     "inference": "inference",
     "points": "points",
     "groups": "groups",
@@ -62,12 +61,17 @@ ROOMS = {
     "readers": "readers",
     "engines": "engines",
     "simulate": "simulate",
-    "integrations": "integrations sklearn",
+    "integrations": "integrations",
 }
 #: Arrows that point back, each with the reason why it may. Keep this short.
 EXCEPTIONS = {
     ("_validation", "ranking"): "require_ranking: every function that takes a Ranking checks it "
     "there, and Ranking itself checks its arrays there",
+    (
+        "rows",
+        "readers.frames",
+    ): "Rows.from_frame: who has a data frame in hand asks Rows, and "
+    "the reader of frames is loaded then",
 }
 
 

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import precall as pr
-from precall._estimators import make_steps
 from precall.exceptions import InputError
+from precall.metrics._kernels import make_steps
 from precall.simulate import REGULAR, Binormal, Levels, rank_batch
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")

@@ -48,8 +48,8 @@ def test_threads_and_shards_change_nothing(prevalence, weighted, monkeypatch):
     s = np.round(rng.normal(size=size) + y, 3)
     w = rng.integers(1, 9, size) / 8 if weighted else None
     threaded = pr.rank(y, s, sample_weight=w)
-    monkeypatch.setattr("precall._counting.available_cores", lambda: 1)
-    monkeypatch.setattr("precall._counting._THREADING_PAYS", 10**9)
+    monkeypatch.setattr("precall._threads.available_cores", lambda: 1)
+    monkeypatch.setattr("precall._threads.THREADING_PAYS", 10**9)
     plain = pr.rank(y, s, sample_weight=w)
     assert threaded == plain
     np.testing.assert_allclose(threaded.moments, plain.moments, rtol=1e-12)

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall import _counting, _rounding
+from precall import _rounding, _threads
 from precall.evaluation import evaluate
 from precall.inference.limits import bca_limits
 from precall.points.certificates import passes
+from precall.ranking import counting
 from tests.datasets import random_data
 
 pytestmark = [
@@ -211,14 +212,14 @@ def test_sums_are_exact_to_the_last_bit_or_two_in_any_order(spread):
         float(sum(map(Fraction, values[start:stop].tolist()), Fraction(0)))
         for start, stop in itertools.pairwise(edges)
     ]
-    found = _counting.segment_sums(values, edges)
+    found = counting.segment_sums(values, edges)
     np.testing.assert_allclose(found, expected, rtol=3e-16, atol=0)
     shuffled = values.copy()
     rng.shuffle(shuffled[1:1700])
     rng.shuffle(shuffled[1700:])
-    assert _counting.segment_sums(shuffled, edges).tolist() == found.tolist()
+    assert counting.segment_sums(shuffled, edges).tolist() == found.tolist()
     whole = np.rint(values[:100] / spread * 1000)
-    assert _counting.sum_of(whole) == int(sum(map(int, whole)))
+    assert counting.sum_of(whole) == int(sum(map(int, whole)))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -227,7 +228,7 @@ def test_rankings_do_not_depend_on_the_number_of_cores(weighted, monkeypatch):
     w = w if weighted else None
     found = []
     for cores in (1, 2, 3, 8):
-        monkeypatch.setattr(_counting, "available_cores", lambda cores=cores: cores)
+        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
         found.append(pr.rank(y, s, sample_weight=w))
     for ranking in found[1:]:
         assert ranking == found[0]

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pytest
 
 import precall as pr
-from precall import _sorting, _validation
+from precall import _validation
 from precall.exceptions import DirectionWarning, InputError
+from precall.ranking import sorting
 
 Y = [1, 0, 1, 0, 0, 1]
 SCORES = {"new": [6.0, 5, 4, 3, 2, 1], "old": [6.0, 1, 5, 4, 2, 3]}
@@ -166,7 +167,7 @@ def test_an_evaluation_checks_labels_once_and_sorts_every_column_once(monkeypatc
 
         monkeypatch.setattr(module, name, counting)
 
-    count(_sorting, "count_rows")
+    count(sorting, "count_rows")
     count(_validation, "as_positive_mask")
     rng = np.random.default_rng(0)
     y = rng.random(3000) < 0.1

@@ -12,7 +12,13 @@ from sklearn.tree import DecisionTreeClassifier
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.sklearn import PRDisplay, aucnpr_score, aucnpr_scorer, aucpr_score, aucpr_scorer
+from precall.integrations.sklearn import (
+    PRDisplay,
+    aucnpr_score,
+    aucnpr_scorer,
+    aucpr_score,
+    aucpr_scorer,
+)
 from tests.datasets import random_data
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")

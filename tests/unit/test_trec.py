@@ -13,10 +13,10 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.groups import trec
 from precall.groups.group_values import per_group
 from precall.groups.ranking_by_group import rank_groups
 from precall.groups.trec import read_trec
+from precall.readers import trec_files
 
 # Sums of a few dozen terms in another order.
 SAME = 1e-12
@@ -206,7 +206,7 @@ def test_files_in_many_blocks(tmp_path, monkeypatch):
     run, qrels = lines(*random_collection(rng))
     (tmp_path / "run.txt").write_text("\n".join(run) + "\n\n", encoding="utf-8")
     (tmp_path / "qrels.txt").write_text("\n".join(qrels), encoding="utf-8")
-    monkeypatch.setattr(trec, "_LINES_AT_ONCE", 7)
+    monkeypatch.setattr(trec_files, "_LINES_AT_ONCE", 7)
     from_files = read_trec(tmp_path / "run.txt", str(tmp_path / "qrels.txt"))
     monkeypatch.undo()
     given = read_trec(run, qrels)

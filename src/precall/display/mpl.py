@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._optional import missing
-from ..areas import aucpr, minimum_aucpr
 from ..curves import Curve, minimum_pr_curve, pr_curve
 from ..exceptions import InputError
+from ..metrics.areas import aucpr, minimum_aucpr
 from ..ranking import Ranking
 
 if TYPE_CHECKING:

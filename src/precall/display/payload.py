@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._counting import in_threads
+from .._threads import in_threads
 from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation, wording
 from ..evaluation.promises import kept_precision, promise

@@ -6,11 +6,11 @@ from typing import Any
 
 from .._interval import Interval
 from .._rounding import TOLERANCE
-from ..areas import tie_bounds
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
 from ..evaluation.promises import choice
 from ..metrics import ESTIMATORS
+from ..metrics.areas import tie_bounds
 
 _MOST_PAIRS = 10
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _counting
 from ..exceptions import MemoryLimitError
+from ..ranking import counting
 from ._columns import Array, FloatArray, IntArray, Piece
 from ._groups import Groups
 from ._survey import Survey
@@ -99,7 +99,7 @@ class PositiveScores:
             return
         starts = np.zeros(1, dtype=np.int64)
         if self.groups is not None:
-            starts = _counting.distinct(self.groups)[1][:-1]
+            starts = counting.distinct(self.groups)[1][:-1]
         sizes = np.diff(starts, append=values.size)
         keep = np.ones(values.size, dtype=np.bool_)
         weights = weights.copy()
@@ -143,7 +143,7 @@ def _distinct(
 ) -> tuple[Array, IntArray | None, FloatArray | None]:
     """Sort by group and score, leave out what is there twice, and add up the weights."""
     if groups is None and weights is None:
-        return _counting.distinct(np.sort(values))[0], None, None
+        return counting.distinct(np.sort(values))[0], None, None
     order = np.argsort(values) if groups is None else np.lexsort((values, groups))
     values = values[order]
     new = np.ones(values.size, dtype=np.bool_)

@@ -56,7 +56,7 @@ class Request:
             check=lambda available, _: self.check(available),
         )
 
-    def told(self, role: str) -> str:
+    def shown(self, role: str) -> str:
         """How a message speaks of a column: the argument and its value."""
         return f"{role}={getattr(self, role)!r}"
 
@@ -72,12 +72,12 @@ class Request:
                 hint = f" Did you mean {near[0]!r}?" if near else ""
                 shown = ", ".join(repr(other) for other in names[:20]) or "none"
                 raise InputError(
-                    f"{self.told(role)} is not a column of the data, which has {shown}"
+                    f"{self.shown(role)} is not a column of the data, which has {shown}"
                     f"{', ...' if len(names) > 20 else ''}.{hint}"
                 )
             if count > 1:
                 raise InputError(
-                    f"{self.told(role)} names {count} columns of the data: rename all but one."
+                    f"{self.shown(role)} names {count} columns of the data: rename all but one."
                 )
 
 
@@ -171,7 +171,7 @@ def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
     for role, column in columns.items():
         if is_nested(column):
             raise InputError(
-                f"{request.told(role)} must hold one value per row, got {column.type}: make a "
+                f"{request.shown(role)} must hold one value per row, got {column.type}: make a "
                 "column of the one value that is meant."
             )
     labels, labels_missing = _labels(columns["label"], request)
@@ -213,7 +213,7 @@ def _labels(column: Any, request: Request) -> tuple[Array | Coded, Mask | None]:
         present = [value for value in coded.values if value is not None]
         if not all(isinstance(value, (str, bytes, bool, int, float)) for value in present):
             raise InputError(
-                f"{request.told('label')} must hold labels (numbers, booleans or strings), "
+                f"{request.shown('label')} must hold labels (numbers, booleans or strings), "
                 f"got {column.type}."
             )
         missing = coded.codes < 0
@@ -223,7 +223,7 @@ def _labels(column: Any, request: Request) -> tuple[Array | Coded, Mask | None]:
 
 def _scores(column: Any, request: Request) -> tuple[Array, Mask | None]:
     column = plain(column)
-    name = request.told("score")
+    name = request.shown("score")
     if not is_number(column):
         raise InputError(
             f"{name} must hold real numbers, got {column.type}: convert the column first."
@@ -238,7 +238,7 @@ def _weights(column: Any, request: Request) -> FloatArray:
 
     column = plain(column)
     if not is_number(column):
-        raise InputError(f"{request.told('weight')} must hold numbers, got {column.type}.")
+        raise InputError(f"{request.shown('weight')} must hold numbers, got {column.type}.")
     return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 

@@ -137,14 +137,14 @@ class Survey:
         """Raise what :func:`precall.rank` would raise."""
         request = self.request
         if self.n_rows == 0:
-            told = " and ".join(request.told(role) for role in request.columns)
-            raise InputError(f"{told} must have at least one row, got none.")
+            shown = " and ".join(request.shown(role) for role in request.columns)
+            raise InputError(f"{shown} must have at least one row, got none.")
         self._judge_labels()
         for flaw in ("score", "weight", "far weight", "group"):
             self._judge(flaw)
         if request.weight is not None and self.n_used == 0:
             raise InputError(
-                f"{request.told('weight')} is zero in every row: at least one must be positive."
+                f"{request.shown('weight')} is zero in every row: at least one must be positive."
             )
 
     def compare(self, second: Survey) -> None:
@@ -155,7 +155,7 @@ class Survey:
             )
         for flaw, found in second.flaws.items():
             count = f"{found.count} bad row{'' if found.count == 1 else 's'}"
-            column = self.request.told(_FLAWS[flaw][0])
+            column = self.request.shown(_FLAWS[flaw][0])
             raise InputError(
                 f"{column} has {count} in the second pass and none in the first: {CHANGED}"
             )
@@ -163,11 +163,11 @@ class Survey:
         if seen[0] != seen[1]:
             shown = [", ".join(f"{n} of {label!r}" for label, n in each.items()) for each in seen]
             raise InputError(
-                f"{self.request.told('label')} had other labels in the second pass "
+                f"{self.request.shown('label')} had other labels in the second pass "
                 f"({shown[1][:200]}) than in the first ({shown[0][:200]}): {CHANGED}"
             )
         if self.checksum != second.checksum:
-            roles = " or ".join(self.request.told(role) for role in self.request.columns)
+            roles = " or ".join(self.request.shown(role) for role in self.request.columns)
             raise InputError(
                 f"{roles} had other values in the second pass than in the first: {CHANGED}"
             )
@@ -178,7 +178,7 @@ class Survey:
             role, (rule, remedy) = _FLAWS[name]
             rows = "row" if found.count == 1 else "rows"
             raise InputError(
-                f"{self.request.told(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
+                f"{self.request.shown(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
                 f"the first at position {self._position(found.first)}: {remedy}."
             )
 
@@ -188,7 +188,7 @@ class Survey:
         return position + sum(rows for other, rows in self.rows.items() if other < shard)
 
     def _judge_labels(self) -> None:
-        name, pos_label = self.request.told("label"), self.request.pos_label
+        name, pos_label = self.request.shown("label"), self.request.pos_label
         distinct = sorted(self.labels, key=lambda label: self.labels[label].first)
         textual = [isinstance(label, (str, bytes)) for label in distinct]
         fits = all(kind == isinstance(pos_label, (str, bytes)) for kind in textual)
@@ -203,7 +203,7 @@ class Survey:
         as_positive_mask(np.array([*distinct, *common]), pos_label, name)
 
     def _reject_labels(self, distinct: list[Any]) -> NoReturn:
-        name, pos_label = self.request.told("label"), self.request.pos_label
+        name, pos_label = self.request.shown("label"), self.request.pos_label
         others = [label for label in distinct if label != pos_label]
         third = self._position(self.labels[others[1]].first)
         shown = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])

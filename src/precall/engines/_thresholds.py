@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from .._segments import SegmentCounts
 from ..exceptions import InputError
 from ..ranking import Cells
+from ..ranking.segments import SegmentCounts
 from ._columns import Array, IntArray, Mask
 from ._survey import CHANGED
 
@@ -101,8 +101,8 @@ class Thresholds:
 
     def ranking_set(self, counts: SegmentCounts, max_rows: int | None) -> Any:
         """Return the rankings of all groups, in the order of their labels."""
-        from ..groups.grouping import as_group_labels
-        from ..groups.ranking_set import RankingSet
+        from ..ranking.grouping import as_group_labels
+        from ..ranking.ranking_set import RankingSet
 
         labels = self.labels or []
         order = list(range(len(labels)))

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .._direction import warn_if_worse_than_random
-from .._kept import as_thresholds
-from .._segments import SegmentCounts
 from .._validation import as_count
 from ..exceptions import InputError
+from ..ranking.direction import warn_if_worse_than_random
+from ..ranking.kept_thresholds import as_thresholds
+from ..ranking.segments import SegmentCounts
 from ._census import Census, PositiveScores, Room
 from ._columns import Piece, Request
 from ._groups import Groups

@@ -11,10 +11,10 @@ from typing import Any
 
 from .._optional import require
 from .._validation import as_count
-from ..builder import RankingBuilder
 from ..exceptions import InputError
-from ..groups.ranking_set import RankingSet
 from ..ranking import Ranking
+from ..ranking.builder import RankingBuilder
+from ..ranking.ranking_set import RankingSet
 from ..readers.options import ReadOptions
 from ._census import Room
 from ._columns import Piece, Request, read_pieces

@@ -10,8 +10,8 @@ from typing import Any
 
 from .._optional import require
 from ..exceptions import InputError
-from ..groups.ranking_set import RankingSet
 from ..ranking import Ranking
+from ..ranking.ranking_set import RankingSet
 from ._columns import Request, read_piece, read_pieces
 from ._twopass import Task, rank_in_two_passes
 

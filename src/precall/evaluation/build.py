@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from .. import _counting, _validation
+from .. import _threads, _validation
 from ..exceptions import InputError
 from ..groups.ranking_by_group import rank_rows_by
-from ..groups.ranking_set import RankingSet
 from ..inference.bands import Band, difference_band
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric
 from ..ranking import Ranking
+from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
 from . import wording
 from .answer import answer
@@ -112,12 +112,12 @@ def evaluate(
     titles = wording.clean_names(rows.names)
     with quietly():
         say("ranking")
-        _counting.in_threads([partial(rows.__getitem__, name) for name in rows.names], len(rows))
+        _threads.in_threads([partial(rows.__getitem__, name) for name in rows.names], len(rows))
         builds = [
             partial(_model_of_rows, rows, name, title, settings)
             for name, title in zip(rows.names, titles, strict=True)
         ]
-        models = _counting.in_threads(builds, len(rows))
+        models = _threads.in_threads(builds, len(rows))
         several = len(models) > 1 and models[0].has_both_classes
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
@@ -129,7 +129,7 @@ def evaluate(
             if several and curves and rows.weight is None
             else dict,
         ]
-        comparison, per_group, bands = _counting.in_threads(tasks, len(rows))
+        comparison, per_group, bands = _threads.in_threads(tasks, len(rows))
     return _finished(models, comparison, per_group, group_names, settings, bands)
 
 

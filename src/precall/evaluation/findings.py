@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..areas import tie_bounds
-from ..groups.ranking_set import RankingSet
+from ..metrics.areas import tie_bounds
+from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import judge
 from .results import Evaluation, Finding, ModelEvaluation

@@ -16,14 +16,14 @@ from .._notebook import Rich
 from .._result_frame import columns_of
 from .._rounding import falling
 from .._words import plural
-from ..areas import aucpr
-from ..conventions import Conventions, conventions
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
 from ..metrics import ESTIMATORS
+from ..metrics.areas import aucpr
+from ..metrics.conventions import Conventions, conventions
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from . import wording

@@ -1,11 +1,11 @@
 """Many rankings at once: folds, tasks, queries and classes."""
 
+from ..ranking.ranking_set import RankingSet
 from .averages import aggregate
 from .downsampling import downsample_effect, undo_downsampling
 from .group_values import per_group
 from .paired_tests import compare_groups
 from .ranking_by_group import rank_classes, rank_groups
-from .ranking_set import RankingSet
 from .summary import summary_curve
 from .trec import read_trec
 

@@ -16,11 +16,11 @@ from .._notebook import Rich
 from .._rounding import settled
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics import METRICS, Metric, as_metric
+from ..ranking.pooling import Comparability, comparability
+from ..ranking.ranking_set import RankingSet
 from .group_values import concordant_pairs, per_group
 from .jackknife import jackknife_error, leave_one_group_out
-from .pooling import Comparability, comparability
 from .ranking_by_group import ranking_set_of
-from .ranking_set import RankingSet
 from .words import Situation, describe
 
 Array = npt.NDArray[Any]

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation, areas
+from .. import _validation
 from .._notebook import Rich
 from .._numerics import log1p_excess
 from .._reflex import takes_one_ranking
 from ..exceptions import InputError, UndefinedMetricError
+from ..metrics import areas
 from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]

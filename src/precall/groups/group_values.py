@@ -9,12 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._direction import share_in_order
 from .._notebook import Rich
 from ..exceptions import UndefinedMetricError
 from ..metrics import Metric, as_metric
+from ..ranking.direction import share_in_order
+from ..ranking.ranking_set import RankingSet
 from .ranking_by_group import ranking_set_of
-from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

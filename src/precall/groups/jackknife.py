@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..ranking import Cells
-from .pooling import Pooled
-from .ranking_set import RankingSet
+from ..ranking.pooling import Pooled
+from ..ranking.ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
 

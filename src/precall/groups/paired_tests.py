@@ -17,9 +17,9 @@ from .._rounding import TOLERANCE, settled, tied
 from ..exceptions import InputError
 from ..metrics import Metric
 from ..ranking import Ranking
+from ..ranking.ranking_set import RankingSet
 from .averages import t_quantile
 from .group_values import GroupValues, per_group
-from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from .. import _validation
 from ..exceptions import InputError
 from ..ranking import Ranking, rank_checked
+from ..ranking import grouping as _grouping
+from ..ranking.pooling import pool
+from ..ranking.ranking_set import RankingSet as RankingSet
+from ..ranking.ranking_set import as_ranking_set
 from ..rows import Rows
-from . import grouping as _grouping
-from .pooling import pool
-from .ranking_set import RankingSet as RankingSet
-from .ranking_set import as_ranking_set
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]

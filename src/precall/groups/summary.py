@@ -16,14 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._curve import drawable
-from .._estimators import ratio
+from .._numerics import ratio
 from ..curves import Curve, pr_curve
+from ..curves.curve import drawable
 from ..exceptions import InputError, UndefinedMetricError
 from ..inference.bands.band import Band
 from ..metrics import aucpr
+from ..ranking.ranking_set import RankingSet, as_ranking_set
 from .group_values import per_group
-from .ranking_set import RankingSet, as_ranking_set
 from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
 
 Array = npt.NDArray[Any]

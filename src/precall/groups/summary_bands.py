@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._estimators import ratio
+from .._numerics import ratio
 from ..curves import Curve
+from ..ranking.pooling import Pooled
+from ..ranking.ranking_set import RankingSet
 from .averages import t_quantile
 from .jackknife import jackknife_error, leave_one_group_out
-from .pooling import Pooled
-from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

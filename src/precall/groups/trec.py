@@ -1,26 +1,24 @@
-"""Search runs and relevance judgements in the files of the Text REtrieval Conference."""
+"""Search runs with their relevance judgements, as the Text REtrieval Conference keeps them."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import islice, repeat
-from pathlib import Path
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
 from .._notebook import Rich
+from .._numerics import ratio
 from ..exceptions import InputError
 from ..metrics.top_k import DiscountedGain
-from . import grouping as _grouping
+from ..ranking import grouping as _grouping
+from ..ranking.ranking_set import RankingSet
+from ..readers import trec_files
 from .group_values import GroupValues
 from .ranking_by_group import ranked
-from .ranking_set import RankingSet
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -28,9 +26,6 @@ FloatArray = npt.NDArray[np.float64]
 
 TIES = ("threshold", "trec_eval")
 MISSING_QUERIES = ("skip", "zero")
-_LINES_AT_ONCE = 200_000
-_RUN_FIELDS = ("query", "Q0", "document", "rank", "score", "run name")
-_QRELS_FIELDS = ("query", "iteration", "document", "relevance")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -252,8 +247,8 @@ def read_trec(run: object, qrels: object) -> TrecRun:
     >>> round(searched.ndcg(k=10).mean(), 4)
     0.4796
     """
-    judged = _columns(qrels, _QRELS_FIELDS, "qrels", np.int64)
-    found = _columns(run, _RUN_FIELDS, "run", np.float64)
+    judged = trec_files.columns(qrels, trec_files.QRELS, "qrels", np.int64)
+    found = trec_files.columns(run, trec_files.RUN, "run", np.float64)
     judgements = dict(zip(zip(judged[0], judged[1], strict=True), judged[2].tolist(), strict=True))
     if len(judgements) < len(judged[0]):
         _reject_twice(judged[0], judged[1], "qrels")
@@ -278,70 +273,6 @@ def read_trec(run: object, qrels: object) -> TrecRun:
         missed_query=judged_query[missed],
         missed_relevance=judged[2][missed],
         n_unjudged_queries=len(set(found[0])) - int(np.unique(code[kept]).size),
-    )
-
-
-def _columns(
-    source: object, fields: tuple[str, ...], name: str, dtype: Any
-) -> tuple[list[str], list[str], Array]:
-    """Query, document and number of every line; blank lines are passed over."""
-    queries: list[str] = []
-    documents: list[str] = []
-    numbers: list[Array] = []
-    number_at = 4 if "score" in fields else 3
-    first = 1
-    for lines in _blocks(source, name):
-        if not all(isinstance(line, str) for line in lines):
-            raise InputError(f"{name} must have lines of text: decode bytes first.")
-        rows = [line.split() for line in lines]
-        if any(row and len(row) != len(fields) for row in rows):
-            _reject_line(rows, first, fields, name)
-        rows = [row for row in rows if row]
-        queries += [row[0] for row in rows]
-        documents += [row[2] for row in rows]
-        try:
-            numbers.append(np.array([row[number_at] for row in rows]).astype(dtype))
-        except ValueError as error:
-            raise InputError(
-                f"{name} must have a number as its {fields[number_at]} ({error}), "
-                f"in the lines from {first} to {first + len(lines) - 1}."
-            ) from error
-        first += len(lines)
-    if not queries:
-        raise InputError(f"{name} must have at least one line, got none.")
-    values = np.concatenate(numbers)
-    _validation.reject_missing(values, f"{name} {fields[number_at]}")
-    return queries, documents, values
-
-
-def _blocks(source: object, name: str) -> Iterator[list[str]]:
-    if isinstance(source, (str, os.PathLike)):
-        path = Path(source)
-        if not path.is_file():
-            raise InputError(
-                f"{name} must be a file or lines of text; there is no file {str(path)!r}."
-            )
-        try:
-            with path.open(encoding="utf-8") as lines:
-                while block := list(islice(lines, _LINES_AT_ONCE)):
-                    yield block
-        except (OSError, UnicodeDecodeError) as error:
-            raise InputError(f"{name} cannot be read as UTF-8 text ({error}).") from error
-    elif isinstance(source, Iterable) and getattr(source, "ndim", 1) == 1:
-        lines_given = iter(source)
-        while block := list(islice(lines_given, _LINES_AT_ONCE)):
-            yield block
-    else:
-        raise InputError(f"{name} must be a file or lines of text, got {type(source).__name__}.")
-
-
-def _reject_line(rows: list[list[str]], first: int, fields: tuple[str, ...], name: str) -> None:
-    line, row = next(
-        (first + index, row) for index, row in enumerate(rows) if row and len(row) != len(fields)
-    )
-    raise InputError(
-        f"{name} must have {len(fields)} fields on each line ({', '.join(fields)}), but line "
-        f"{line} has {len(row)}: {' '.join(row)[:60]!r}."
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from .._interval import Interval
 from ..metrics import Metric
-from .pooling import Comparability
+from ..ranking.pooling import Comparability
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._layout import Cells
 from ..exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
 from ..ranking import Ranking, as_ranked
+from ..ranking.number_layout import Cells
 
 FloatArray = npt.NDArray[np.float64]
 

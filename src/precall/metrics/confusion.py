@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
-from .._layout import Cells
+from .._numerics import ratio
 from ..exceptions import InputError
+from ..ranking.number_layout import Cells
 from .base import Metric, totals
 
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _estimators as kernels
-from .. import _extremes as extremes
-from .._estimators import Kernel, Steps, ratio
-from .._layout import Cells
-from .._numerics import precision_sum, segment_area
+from .._numerics import precision_sum, ratio, segment_area
 from ..ranking import Ranking
+from ..ranking.number_layout import Cells
+from . import _extremes as extremes
+from . import _kernels as kernels
+from ._kernels import Kernel, Steps
 from .binormal import binormal_area
 from .gradients import average_precision_gradient, cumulated_gradient, hull_gradient
 
@@ -33,7 +33,7 @@ class Estimator:
     ----------
     summary, source, bias : str
     kernel : callable, optional
-        The area from :class:`~precall._estimators.Steps` and a recall range.
+        The area from :class:`~precall.metrics._kernels.Steps` and a recall range.
     of_scores : callable, optional
         The area of a Ranking and a recall range, for an estimator that needs more than its counts.
     gradient : callable, optional

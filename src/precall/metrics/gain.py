@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._estimators import make_steps, ratio
-from .._layout import Cells
+from .._numerics import ratio
 from ..ranking import Ranking
+from ..ranking.number_layout import Cells
+from ._kernels import make_steps
 from .base import Metric, totals
 from .gradients import after_here
 

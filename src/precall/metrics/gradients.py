@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._estimators import Kernel, average_precision, davis_goadrich, make_steps, ratio, roc_hull
-from .._layout import Cells
+from .._numerics import ratio
+from ..ranking.number_layout import Cells
+from ._kernels import Kernel, average_precision, davis_goadrich, make_steps, roc_hull
 
 FloatArray = npt.NDArray[np.float64]
 Recall = tuple[float, float]

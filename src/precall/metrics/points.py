@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
-from .._layout import Cells
+from .._numerics import ratio
 from .._rounding import at_least
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ..ranking.number_layout import Cells
 from .base import FloatArray, Metric
 
 

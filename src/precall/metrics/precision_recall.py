@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _estimators, _validation
-from .._estimators import Kernel, make_steps, ratio
-from .._layout import Cells
+from .. import _validation
+from .._numerics import ratio
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ..ranking.number_layout import Cells
+from . import _kernels
+from ._kernels import Kernel, make_steps
 from .base import FloatArray, Metric, totals
 from .estimators import ESTIMATORS, Estimator
 from .floors import area_limits, floor_at, random_average_precision
@@ -96,7 +98,7 @@ class Area(Metric):
         if self.mean_precision:
             weight = np.asarray(cells.positives)
             fp = np.cumsum(cells.above + cells.tied, axis=-1)
-            return _estimators.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
+            return _kernels.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
         return self.kernel(make_steps(cells, squares), *self.recall)
 
     @property
@@ -115,7 +117,7 @@ class Area(Metric):
         if self.kind.of_scores is not None:
             return self.kind.of_scores(ranking, *self.recall)
         if self.mean_precision:
-            return float(_estimators.mean_precision(ranking.positives, ranking.tp, ranking.fp))
+            return float(_kernels.mean_precision(ranking.positives, ranking.tp, ranking.fp))
         return float(self.area(ranking.cells, ranking.squares))
 
     def area_gradient(self, cells: Cells) -> Cells:
@@ -130,7 +132,7 @@ class Area(Metric):
 
     def unbiased(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the leave-one-out area on the unit scale."""
-        return _estimators.leave_one_out(make_steps(cells, squares), *self.recall) / self.length
+        return _kernels.leave_one_out(make_steps(cells, squares), *self.recall) / self.length
 
     def random_area(self, ranking: Ranking) -> float:
         """Expected area of a random order; where weights are no counts, the prevalence."""

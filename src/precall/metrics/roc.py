@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from .. import _validation
-from .._direction import share_in_order
-from .._estimators import ratio
-from .._layout import Cells
+from .._numerics import ratio
 from ..ranking import Ranking
+from ..ranking.direction import share_in_order
+from ..ranking.number_layout import Cells
 from .base import FloatArray, Metric, totals
 from .gradients import from_here
 

@@ -14,11 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
-from .._layout import Cells
-from .._numerics import reciprocal_sum
+from .._numerics import ratio, reciprocal_sum
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ..ranking.number_layout import Cells
 from .base import FloatArray, Metric
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .._estimators import ratio
+from .._numerics import ratio
 from ..exceptions import ReliabilityWarning
 from ..ranking import Cells, Ranking
 

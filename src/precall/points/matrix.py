@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
 from .._notebook import Rich
+from .._numerics import ratio
 from .._reflex import takes_one_ranking
 from ..exceptions import InputError, ReliabilityWarning
 from ..metrics.base import warn_undefined

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._estimators import ratio
 from .._interval import Interval
+from .._numerics import ratio
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking, as_ranked
 from .certificates import (

@@ -15,10 +15,10 @@ import numpy.typing as npt
 from .._interval import Interval
 from .._notebook import Rich
 from .._validation import as_choice, as_count, as_fraction, as_generator
-from ..areas import aucpr
 from ..exceptions import InputError
 from ..inference.bands.band import Band
 from ..metrics import ESTIMATORS
+from ..metrics.areas import aucpr
 from ..ranking import Ranking
 from . import reconstruction
 from .mechanisms import SeededNoise

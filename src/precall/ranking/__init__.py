@@ -1,7 +1,7 @@
 """Rank once, ask everything."""
 
-from .._layout import Cells, Moments
 from .from_rows import rank, rank_checked
+from .number_layout import Cells, Moments
 from .ranked import Ranked, as_ranked
 from .table import Ranking
 

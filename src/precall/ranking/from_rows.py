@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _kept, _sorting, _validation
-from .._direction import warn_if_worse_than_random
+from .. import _validation
+from . import kept_thresholds, sorting
+from .direction import warn_if_worse_than_random
 from .table import Ranking
 
 Array = npt.NDArray[Any]
@@ -24,11 +25,11 @@ def rank_checked(
     """Rank rows that have passed validation."""
     kept = None
     if not (isinstance(thresholds, tuple) and not thresholds):
-        kept = _kept.as_thresholds(thresholds, scores.dtype)
+        kept = kept_thresholds.as_thresholds(thresholds, scores.dtype)
     if weights is not None:
-        return Ranking(**_sorting.weigh_rows(positive, scores, weights, kept))
+        return Ranking(**sorting.weigh_rows(positive, scores, weights, kept))
     # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
-    counted = _sorting.count_rows(positive, scores, kept)
+    counted = sorting.count_rows(positive, scores, kept)
     for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
         counted[name].flags.writeable = False
     ranking = object.__new__(Ranking)

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _counting, _kept, _validation
-from .._layout import Cells, Moments, even_cuts, plain_values
+from .. import _validation
 from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
+from . import counting, kept_thresholds
+from .number_layout import Cells, Moments, even_cuts, plain_values
 from .ranked import Ranked
 
 Array = npt.NDArray[Any]
@@ -204,7 +205,7 @@ class Ranking(Rich):
         """Return how many rows are at or above a threshold; raise if it was not kept."""
         rows, *hidden = self.reached(threshold)
         if any(hidden):
-            raise _kept.not_kept(threshold, sum(hidden))
+            raise kept_thresholds.not_kept(threshold, sum(hidden))
         return rows
 
     def reached(self, threshold: float) -> tuple[int, Any, Any]:
@@ -213,8 +214,8 @@ class Ranking(Rich):
         That is the weight of positives and of negatives between the threshold and the next higher
         one: nothing at a threshold of the ranking.
         """
-        rows = _kept.rows_at_or_above(self.threshold, threshold)
-        at = _kept.as_score(threshold, self.threshold.dtype)
+        rows = kept_thresholds.rows_at_or_above(self.threshold, threshold)
+        at = kept_thresholds.as_score(threshold, self.threshold.dtype)
         if at is None or (rows and self.threshold[rows - 1] == at):
             return rows, 0, 0
         if rows == len(self):
@@ -307,7 +308,7 @@ class Ranking(Rich):
             return None
         return Moments(
             *(
-                _counting.combine_moments(*pair)
+                counting.combine_moments(*pair)
                 for pair in (
                     (self.n_pos, self.moments.positives, other.n_pos, other.moments.positives),
                     (self.n_neg, self.moments.negatives, other.n_neg, other.moments.negatives),

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _kept, _validation
+from .. import _validation
 from .._notebook import Rich
 from ..exceptions import InputError
-from ..ranking import Cells, Moments, Ranking
+from . import Cells, Moments, Ranking, kept_thresholds
 from . import grouping as _grouping
 from .pooling import Pooled
 
@@ -272,7 +272,7 @@ class RankingSet(Rich):
 
     def rows_reaching(self, threshold: float) -> IntArray:
         """Return how many rows of each group are at or above a threshold; raise if not kept."""
-        at = _kept.as_score(threshold, self.threshold.dtype)
+        at = kept_thresholds.as_score(threshold, self.threshold.dtype)
         if at is None or not len(self.threshold):
             found = np.zeros(len(self), dtype=np.int64)
         else:
@@ -288,7 +288,7 @@ class RankingSet(Rich):
         hidden[inside] += np.where(self.coarsened[inside], cell, 0)
         hidden[self.sums((self.threshold == at).astype(np.int64)) > 0] = 0
         if hidden.any():
-            raise _kept.not_kept(threshold, hidden.max())
+            raise kept_thresholds.not_kept(threshold, hidden.max())
         return found
 
     def select(self, groups: object) -> RankingSet:

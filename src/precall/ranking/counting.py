@@ -13,23 +13,20 @@ Counts between ``K`` thresholds are kept as ``2 K + 1`` *segments* in ascending 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .. import _threads
+
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
-Result = TypeVar("Result")
 
-# Under this many rows a second thread costs more than it saves.
-_THREADING_PAYS = 200_000
 # Pieces in which many negatives are sorted. More would make finding the thresholds in them slower.
 _SHARDS = 4
 # Powers of two that leave room for finer units under them.
@@ -40,22 +37,9 @@ _MERGING_PAYS = 100_000
 _MOMENT_BLOCK = 8192
 
 
-def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
-    """Run tasks in threads when the data are large (NumPy releases the GIL), else in turn."""
-    if rows < _THREADING_PAYS or len(tasks) < 2 or available_cores() < 2:
-        return [task() for task in tasks]
-    with ThreadPoolExecutor(max_workers=min(len(tasks), available_cores())) as pool:
-        return [future.result() for future in [pool.submit(task) for task in tasks]]
-
-
-def available_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def shard_count(n_positives: int, n_negatives: int) -> int:
     """Number of shards for the negatives: several where sorting them takes longest."""
-    if n_positives + n_negatives < _THREADING_PAYS or n_negatives < 2 * n_positives:
+    if n_positives + n_negatives < _threads.THREADING_PAYS or n_negatives < 2 * n_positives:
         return 1
     return _SHARDS
 
@@ -181,11 +165,13 @@ def count_below(shards: Sequence[Array], thresholds: Array) -> tuple[IntArray, I
     rows = sum(shard.size for shard in shards) + thresholds.size
     if len(shards) == 1:
         # One shard: cut the thresholds instead, where there are many.
-        parts = pieces(thresholds, available_cores() if rows >= _THREADING_PAYS else 1)
-        found = in_threads([partial(cut, shards[0], part) for part in parts], rows)
+        parts = pieces(
+            thresholds, _threads.available_cores() if rows >= _threads.THREADING_PAYS else 1
+        )
+        found = _threads.in_threads([partial(cut, shards[0], part) for part in parts], rows)
         join: Callable[[list[IntArray]], IntArray] = np.concatenate
     else:
-        found = in_threads([partial(cut, shard, thresholds) for shard in shards], rows)
+        found = _threads.in_threads([partial(cut, shard, thresholds) for shard in shards], rows)
         join = partial(np.sum, axis=0)
     if len(found) == 1:
         return found[0]

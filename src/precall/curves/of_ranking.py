@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._curve import Curve as Curve
-from ._curve import drawable, made_up
-from ._estimators import ratio
-from ._reflex import takes_one_ranking
-from .exceptions import InputError, UndefinedMetricError
-from .ranking import Ranking
+from .. import _validation
+from .._numerics import ratio
+from .._reflex import takes_one_ranking
+from ..exceptions import InputError, UndefinedMetricError
+from ..ranking import Ranking
+from .curve import Curve as Curve
+from .curve import drawable, made_up
 
 FloatArray = npt.NDArray[np.float64]
 

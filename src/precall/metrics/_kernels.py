@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._numerics import ratio as ratio
-from ._numerics import reciprocal_sum, segment_area
-from .ranking import Cells
+from .._numerics import ratio, reciprocal_sum, segment_area
+from ..ranking import Cells
 
 FloatArray = npt.NDArray[np.float64]
 Kernel = Callable[["Steps", float, float], Any]

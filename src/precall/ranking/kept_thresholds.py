@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._words import plural
-from .exceptions import InputError
+from .. import _validation
+from .._words import plural
+from ..exceptions import InputError
 
 Array = npt.NDArray[Any]
 

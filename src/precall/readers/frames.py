@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._optional import require
-from .exceptions import InputError
+from .._optional import require
+from ..exceptions import InputError
 
 Mask = npt.NDArray[np.bool_]
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._cells import AdaptiveCells
-from ._direction import warn_if_worse_than_random
-from ._segments import SegmentCounts
-from .exceptions import InputError
-from .ranking import Ranking
+from .. import _validation
+from ..exceptions import InputError
+from . import Ranking
+from .adaptive_cells import AdaptiveCells
+from .direction import warn_if_worse_than_random
+from .segments import SegmentCounts
 
 Array = npt.NDArray[Any]
 

@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import _validation
-from ._estimators import make_steps
-from ._interval import Interval
-from ._reflex import takes_one_ranking
-from ._rounding import area_error, outward
-from .exceptions import InputError
-from .metrics import ESTIMATORS
-from .metrics.floors import (
-    minimum_aucpr,
-    minimum_average_precision,
-    random_average_precision,
-)
-from .metrics.gain import GainArea
-from .metrics.precision_recall import NormalisedArea, PrecisionRecallArea
-from .metrics.roc import RocArea
-from .ranking import Ranking
+from .. import _validation
+from .._interval import Interval
+from .._reflex import takes_one_ranking
+from .._rounding import area_error, outward
+from ..exceptions import InputError
+from ..ranking import Ranking
+from . import ESTIMATORS
+from ._kernels import make_steps
+from .floors import minimum_aucpr, minimum_average_precision, random_average_precision
+from .gain import GainArea
+from .precision_recall import NormalisedArea, PrecisionRecallArea
+from .roc import RocArea
 
 __all__ = [
     "aucnpr",

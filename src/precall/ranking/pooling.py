@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _counting
-from .._direction import concordance
+from .. import _threads
 from .._notebook import Rich
-from ..ranking import Cells, Ranking, rank_checked
+from . import Cells, Ranking, counting, rank_checked
+from .direction import concordance
 from .grouping import Tables
 
 Array = npt.NDArray[Any]
@@ -139,8 +139,8 @@ def _group_shares(
 
 def _segment(edges: Array, scores: Array) -> IntArray:
     """Column of each score: 0 above every cell, odd inside cells, even between them."""
-    parts = _counting.pieces(scores, _counting.available_cores())
-    found = _counting.in_threads([partial(_ascending, edges, part) for part in parts], scores.size)
+    parts = counting.pieces(scores, _threads.available_cores())
+    found = _threads.in_threads([partial(_ascending, edges, part) for part in parts], scores.size)
     return edges.size - np.concatenate(found)
 
 

@@ -19,8 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting
-from .ranking import Cells, Moments, Ranking
+from . import Cells, Moments, Ranking, counting
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -58,8 +57,8 @@ class Mass(NamedTuple):
         before = np.append(0, np.cumsum(weights != np.rint(weights)))
         return cls(
             rows,
-            _counting.segment_sums(weights, edges),
-            _counting.segment_sums(weights * weights, edges),
+            counting.segment_sums(weights, edges),
+            counting.segment_sums(weights * weights, edges),
             np.diff(before[edges]),
         )
 
@@ -117,15 +116,15 @@ class Spread(NamedTuple):
         for start in range(0, ascending.size, _BLOCK):
             block = ascending[start : start + _BLOCK]
             block_weights = None if weights is None else weights[start : start + _BLOCK]
-            weight = float(block.size) if block_weights is None else _counting.sum_of(block_weights)
-            total += cls(weight, *_counting.mean_and_deviation(block, block_weights))
+            weight = float(block.size) if block_weights is None else counting.sum_of(block_weights)
+            total += cls(weight, *counting.mean_and_deviation(block, block_weights))
         return total
 
     def __add__(self, other: object) -> Spread:
         """Spread of the union of two samples."""
         if not isinstance(other, Spread):
             return NotImplemented
-        mean, deviation = _counting.combine_moments(self.weight, self[1:], other.weight, other[1:])
+        mean, deviation = counting.combine_moments(self.weight, self[1:], other.weight, other[1:])
         return Spread(self.weight + other.weight, mean, deviation)
 
 
@@ -149,7 +148,7 @@ def split_sorted(
     parts: list[tuple[Array, FloatArray | None]] = []
     for chosen in (positive, ~positive):
         rows = np.flatnonzero(chosen & (weights > 0))
-        parts.append(_counting.sorted_with_weights(scores[rows], weights[rows]))
+        parts.append(counting.sorted_with_weights(scores[rows], weights[rows]))
     return parts
 
 
@@ -277,13 +276,13 @@ def _count(mass: Mass, thresholds: Array, ascending: Array, weights: FloatArray 
         return
     where: Any
     if thresholds.size <= ascending.size:
-        where, edges = slice(None), _counting.segment_edges(ascending, thresholds)
+        where, edges = slice(None), counting.segment_edges(ascending, thresholds)
     else:
         # Left and right position of a score are equal inside a gap and differ by one on a
         # threshold, so that their sum is the number of the segment.
         segment = np.searchsorted(thresholds, ascending, side="left")
         segment += np.searchsorted(thresholds, ascending, side="right")
-        where, edges = _counting.distinct(segment)
+        where, edges = counting.distinct(segment)
     for kind, found in mass.each(Mass.of_runs(weights, edges)):
         kind[where] += found
 
@@ -325,7 +324,7 @@ def assemble(
     rows, *weighted = (cells.only(kept) for cells in kinds)
     counts, squares, parts = weighted if weighted else (rows, None, None)
     return Ranking(
-        threshold=np.ascontiguousarray(_counting.one_zero(threshold[kept])),
+        threshold=np.ascontiguousarray(counting.one_zero(threshold[kept])),
         **counts._asdict(),
         squares=squares,
         rows=rows if weighted else None,

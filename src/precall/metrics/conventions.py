@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._estimators import Steps, make_steps, ratio
-from ._notebook import Rich
-from ._numerics import reciprocal_sum
-from .exceptions import InputError
-from .metrics.base import warn_undefined
-from .metrics.precision_recall import PrecisionRecallArea
-from .ranking import Ranking
+from .. import _validation
+from .._notebook import Rich
+from .._numerics import ratio, reciprocal_sum
+from ..exceptions import InputError
+from ..ranking import Ranking
+from ._kernels import Steps, make_steps
+from .base import warn_undefined
+from .precision_recall import PrecisionRecallArea
 
 FloatArray = npt.NDArray[np.float64]
 

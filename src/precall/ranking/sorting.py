@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting, _validation
-from ._layout import Cells, Moments
+from .. import _threads, _validation
+from . import counting
+from .number_layout import Cells, Moments
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -25,17 +26,17 @@ def count_rows(
     `kept` are scores to count at, ascending, whether a positive has them or not.
     """
     share = np.count_nonzero(positive) / scores.size
-    ours = _counting.select(scores, positive, share)
-    theirs = _counting.select(scores, ~positive, 1.0 - share)
-    parts = _counting.pieces(theirs, _counting.shard_count(ours.size, theirs.size))
+    ours = counting.select(scores, positive, share)
+    theirs = counting.select(scores, ~positive, 1.0 - share)
+    parts = counting.pieces(theirs, counting.shard_count(ours.size, theirs.size))
     # The two classes are fresh copies, so they are sorted in place.
-    _counting.in_threads([part.sort for part in (ours, *parts)], scores.size)
+    _threads.in_threads([part.sort for part in (ours, *parts)], scores.size)
     _reject_nan(scores, ours, *parts)
-    threshold, positives = _counting.tally(ours)
+    threshold, positives = counting.tally(ours)
     if kept is not None:
         threshold, positives = _with_kept(threshold, kept, positives)
-    moments = _counting.in_threads(
-        [partial(_counting.mean_and_deviation, part) for part in (ours, *parts)],
+    moments = _threads.in_threads(
+        [partial(counting.mean_and_deviation, part) for part in (ours, *parts)],
         scores.size,
     )
     if threshold is ours:  # all distinct
@@ -44,10 +45,10 @@ def count_rows(
         positives = positives[::-1].copy()
         found = np.cumsum(positives)
     return {
-        "threshold": np.ascontiguousarray(_counting.one_zero(threshold[::-1])),
+        "threshold": np.ascontiguousarray(counting.one_zero(threshold[::-1])),
         "positives": positives,
         "tp": found,
-        **_negatives(*_counting.count_below(parts, threshold), theirs.size),
+        **_negatives(*counting.count_below(parts, threshold), theirs.size),
         "moments": _moments(moments, [part.size for part in parts]),
     }
 
@@ -87,41 +88,41 @@ def weigh_rows(
     chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
     index = [
         chosen[0],
-        *_counting.pieces(chosen[1], _counting.shard_count(*(c.size for c in chosen))),
+        *counting.pieces(chosen[1], counting.shard_count(*(c.size for c in chosen))),
     ]
 
     def ordered(rows: npt.NDArray[np.int64]) -> tuple[Array, FloatArray]:
-        return _counting.sorted_with_weights(scores[rows], weights[rows])
+        return counting.sorted_with_weights(scores[rows], weights[rows])
 
-    parts = _counting.in_threads([partial(ordered, rows) for rows in index], scores.size)
+    parts = _threads.in_threads([partial(ordered, rows) for rows in index], scores.size)
     (ours, our_weights), negatives = parts[0], parts[1:]
-    threshold, edges = _counting.distinct(ours)
+    threshold, edges = counting.distinct(ours)
     positives, squared, rows = (
-        _counting.segment_sums(our_weights, edges),
-        _counting.segment_sums(our_weights * our_weights, edges),
+        counting.segment_sums(our_weights, edges),
+        counting.segment_sums(our_weights * our_weights, edges),
         np.diff(edges),
     )
     if kept is not None:
         threshold, positives, squared, rows = _with_kept(threshold, kept, positives, squared, rows)
 
     def summed(shard: Array, shard_weights: FloatArray) -> tuple[Array, Array, Array]:
-        cut = _counting.segment_edges(shard, threshold)
+        cut = counting.segment_edges(shard, threshold)
         return (
-            _counting.segment_sums(shard_weights, cut),
-            _counting.segment_sums(shard_weights * shard_weights, cut),
+            counting.segment_sums(shard_weights, cut),
+            counting.segment_sums(shard_weights * shard_weights, cut),
             np.diff(cut),
         )
 
-    segments = _counting.in_threads([partial(summed, *part) for part in negatives], scores.size)
+    segments = _threads.in_threads([partial(summed, *part) for part in negatives], scores.size)
     sums, squares, counts = (np.sum(kind, axis=0) for kind in zip(*segments, strict=True))
-    moments = [_counting.mean_and_deviation(*part) for part in parts]
+    moments = [counting.mean_and_deviation(*part) for part in parts]
     return _fields(
         threshold,
         positives,
         sums,
         squares=_descending(squared, squares),
         rows=_descending(rows, counts),
-        moments=_moments(moments, [_counting.sum_of(part[1]) for part in negatives]),
+        moments=_moments(moments, [counting.sum_of(part[1]) for part in negatives]),
         divisible=bool(np.any(our_weights != np.rint(our_weights))),
     )
 
@@ -139,7 +140,7 @@ def _descending(positives: Array, segments: Array) -> Cells:
 
 def _fields(threshold: Array, positives: Array, segments: Array, **extra: Any) -> dict[str, Any]:
     cells = _descending(positives, segments)
-    falling = _counting.one_zero(threshold[::-1])
+    falling = counting.one_zero(threshold[::-1])
     return {"threshold": np.ascontiguousarray(falling), **cells._asdict(), **extra}
 
 
@@ -147,7 +148,7 @@ def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | No
     negatives, weight = (np.nan, np.nan), 0.0
     for size, part in zip(sizes, parts[1:], strict=True):
         if size:
-            negatives = _counting.combine_moments(weight, negatives, size, part)
+            negatives = counting.combine_moments(weight, negatives, size, part)
             weight += size
     moments = Moments(parts[0], negatives)
     return None if any(math.isnan(mean) for mean, _ in moments) else moments

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .. import _counting, _validation
+from .. import _threads, _validation
 from ..exceptions import InputError
-from ..ranking import Cells
+from . import Cells, counting
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -169,7 +169,7 @@ def tabulate(
         block = partial(_block, positive, scores, weights, uniform)
     edges = _blocks(starts)
     tasks = [partial(block, starts[first : last + 1]) for first, last in pairwise(edges)]
-    return _joined(_counting.in_threads(tasks, scores.size))
+    return _joined(_threads.in_threads(tasks, scores.size))
 
 
 def _packing(scores: Array) -> Packing | None:
@@ -261,7 +261,7 @@ def _sorted_rows(
         if weights is not None and out_weights is not None:
             out_weights[rows] = weights[ranked]
 
-    _counting.in_threads([partial(sort, rows) for rows in _by_size(starts)], scores.size)
+    _threads.in_threads([partial(sort, rows) for rows in _by_size(starts)], scores.size)
     return out_positive, out_scores, out_weights
 
 
@@ -272,7 +272,7 @@ def _sorted_keys(keys: IntArray, starts: IntArray) -> IntArray:
     def sort(rows: IntArray) -> None:
         out[rows] = np.sort(keys[rows], axis=1)[:, ::-1]
 
-    _counting.in_threads([partial(sort, rows) for rows in _by_size(starts)], keys.size)
+    _threads.in_threads([partial(sort, rows) for rows in _by_size(starts)], keys.size)
     return out
 
 
@@ -319,7 +319,7 @@ def _cut(label: Mask, score: Array, weight: FloatArray | None, starts: IntArray)
     begin, end, count = _positive_runs(label, new)
     offsets = np.searchsorted(begin, starts)
     cells = _count(begin, end, count, starts, offsets)
-    threshold = _counting.one_zero(score[begin])
+    threshold = counting.one_zero(score[begin])
     if weight is None:
         return Tables(offsets, threshold, cells, None, None)
     sums, squares = (
@@ -367,9 +367,9 @@ def _sum(
     row_at = 2 * np.arange(begin.size) + np.repeat(np.arange(1, starts.size), np.diff(offsets))
     start_at = 2 * offsets + np.arange(starts.size)
     edges[row_at], edges[row_at + 1], edges[start_at] = begin, end, starts
-    negatives = _counting.segment_sums(values - ours, edges)
+    negatives = counting.segment_sums(values - ours, edges)
     return Cells(
-        _counting.segment_sums(ours, edges)[row_at],
+        counting.segment_sums(ours, edges)[row_at],
         negatives[row_at],
         negatives[row_at - 1],
         negatives[start_at[1:] - 1],

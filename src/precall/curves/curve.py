@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._estimators import ratio, roc_hull
-from ._notebook import Rich, drawing
-from ._numerics import segment_area
-from .exceptions import InputError
+from .. import _validation
+from .._notebook import Rich, drawing
+from .._numerics import ratio, segment_area
+from ..exceptions import InputError
+from ..metrics._kernels import roc_hull
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -310,7 +310,7 @@ class Curve(Rich):
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         """Draw the curve with matplotlib and return the Axes."""
-        from .display.mpl import plot_curve
+        from ..display.mpl import plot_curve
 
         return plot_curve(self, ax=ax, **style)
 

@@ -11,21 +11,21 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from . import _validation
-from ._interval import Interval
-from ._optional import missing
-from .areas import aucnpr, aucpr
-from .exceptions import InputError
-from .ranking import Ranking, rank
+from .. import _validation
+from .._interval import Interval
+from .._optional import missing
+from ..exceptions import InputError
+from ..metrics.areas import aucnpr, aucpr
+from ..ranking import Ranking, rank
 
 try:
     from sklearn.metrics import make_scorer
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
-    raise missing("precall.sklearn", "scikit-learn", "sklearn") from error
+    raise missing("precall.integrations.sklearn", "scikit-learn", "sklearn") from error
 
 if TYPE_CHECKING:
-    from .inference.bands import Band
+    from ..inference.bands import Band
 
 AVERAGES = ("macro", "micro", "weighted", "samples")
 
@@ -57,7 +57,7 @@ def aucpr_score(
 
     Examples
     --------
-    >>> from precall.sklearn import aucpr_score
+    >>> from precall.integrations.sklearn import aucpr_score
     >>> round(aucpr_score([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), 6)
     0.833333
     """
@@ -81,7 +81,7 @@ def aucnpr_score(
 
     Examples
     --------
-    >>> from precall.sklearn import aucnpr_score
+    >>> from precall.integrations.sklearn import aucnpr_score
     >>> round(aucnpr_score([1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]), 6)
     0.714286
     """
@@ -169,7 +169,7 @@ class PRDisplay:
 
     Examples
     --------
-    >>> from precall.sklearn import PRDisplay
+    >>> from precall.integrations.sklearn import PRDisplay
     >>> import precall as pr
     >>> example = pr.load_example()
     >>> display = PRDisplay.from_predictions(
@@ -187,7 +187,7 @@ class PRDisplay:
         band: Band | None = None,
         name: str | None = None,
     ) -> None:
-        from .curves import pr_curve
+        from ..curves import pr_curve
 
         self.ranking = ranking
         self.curve = pr_curve(ranking)
@@ -264,8 +264,8 @@ class PRDisplay:
         **style: Any,
     ) -> Self:
         """Rank the predictions and draw the curve, with a band unless `band` is false."""
-        from .inference.bands import band as make_band
-        from .inference.intervals import interval
+        from ..inference.bands import band as make_band
+        from ..inference.intervals import interval
 
         ranking = rank(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
         display = cls(
@@ -278,7 +278,7 @@ class PRDisplay:
 
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw on `ax` or on a new figure; sets ``ax_``, ``figure_`` and ``line_``."""
-        from .display.mpl import plot_curve
+        from ..display.mpl import plot_curve
 
         label = style.pop("label", None) or self._label()
         self.ax_ = plot_curve(self.curve, ax=ax, label=label, **style)

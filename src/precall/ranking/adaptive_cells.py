@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _counting
-from ._segments import Mass, Spread, assemble, moments_of, split_sorted
-from .ranking import Cells, Ranking
+from . import Cells, Ranking, counting
+from .segments import Mass, Spread, assemble, moments_of, split_sorted
 
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.uint64]
@@ -73,7 +72,7 @@ class AdaptiveCells:
     ) -> AdaptiveCells:
         """One cell per distinct score and class; :meth:`joined` brings the classes together."""
         parts = split_sorted(positive, scores, weights)
-        runs = [_counting.distinct(to_keys(ascending)) for ascending, _ in parts]
+        runs = [counting.distinct(to_keys(ascending)) for ascending, _ in parts]
         ours, theirs = (
             Mass.of_runs(part[1], edges) for part, (_, edges) in zip(parts, runs, strict=True)
         )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._numerics import ratio
-from .exceptions import DirectionWarning
+from .._numerics import ratio
+from ..exceptions import DirectionWarning
 
 if TYPE_CHECKING:
-    from .ranking import Ranking
+    from . import Ranking
 
 # One-sided 5 % point of the normal distribution: beyond it a scorer is called worse than random.
 _WORSE_THAN_RANDOM = -1.6448536269514722

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from .exceptions import InputError
+from ..exceptions import InputError
 
 Array = npt.NDArray[Any]
 

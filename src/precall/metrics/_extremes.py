@@ -16,8 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ._estimators import ratio
-from ._numerics import precision_sum, reciprocal_sum, segment_area
+from .._numerics import precision_sum, ratio, reciprocal_sum, segment_area
 
 FloatArray = npt.NDArray[np.float64]
 Cumulated = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]

@@ -1,0 +1,26 @@
+"""Threads for work on large arrays, and how many cores there are for them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+Result = TypeVar("Result")
+
+# Under this many rows a second thread costs more than it saves.
+THREADING_PAYS = 200_000
+
+
+def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
+    """Run tasks in threads when the data are large (NumPy releases the GIL), else in turn."""
+    if rows < THREADING_PAYS or len(tasks) < 2 or available_cores() < 2:
+        return [task() for task in tasks]
+    with ThreadPoolExecutor(max_workers=min(len(tasks), available_cores())) as pool:
+        return [future.result() for future in [pool.submit(task) for task in tasks]]
+
+
+def available_cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
