@@ -21,3 +21,14 @@ def plural(value: float, one: str, many: str | None = None, *, shown: str | None
     """
     text = f"{value:,}" if shown is None else shown
     return f"{text} {one if value == 1 else many or one + 's'}"
+
+
+def listed(words: list[str], joint: str) -> str:
+    """Return words as a list in a sentence.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"], "and"), listed(["a"], "or")
+    ('a, b and c', 'a')
+    """
+    return f" {joint} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

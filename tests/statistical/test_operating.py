@@ -224,6 +224,44 @@ def test_bounds_on_both_and_both_together():
         assert keeps_promise(wrong["both"] + silent, 1 - point.joint_confidence_level), name
 
 
+def test_several_promises_are_kept_together():
+    """All constraints at once, in 1,000 data sets for each set of them."""
+    rows, prevalence, shift, probability = 500, 0.3, 1.5, 0.2
+    y, s = binormal(np.random.default_rng(15), rows, prevalence, shift, data_sets=1000)
+    benefit = {"min_net_benefit": 0.08, "probability": probability}
+    questions = [
+        {"min_precision": 0.6, "min_recall": 0.6},
+        {"min_precision": 0.6, "max_selected": 0.35},
+        {"min_recall": 0.5, "max_selected": 0.4, "prefer": "most_recall"},
+        {"min_recall": 0.5, **benefit, "prefer": "most_recall"},
+        {"min_precision": 0.5, "min_recall": 0.4, "max_selected": 0.5, **benefit},
+    ]
+    for question in questions:
+        wrong = []
+        for labels, scores in zip(y, s, strict=True):
+            point = operating_point(pr.rank(labels, scores), **question)
+            if not point.certified:
+                continue
+            recall, fpr = binormal_rates(point.threshold, shift)
+            found, false = prevalence * recall, (1 - prevalence) * fpr
+            truth = {
+                "precision": found / (found + false),
+                "recall": recall,
+                "selected": found + false,
+                "net_benefit": found - false * probability / (1 - probability),
+            }
+            wrong.append(
+                any(
+                    truth[each.name] > each.bound
+                    if each.sign == "<="
+                    else truth[each.name] < each.bound
+                    for each in point.constraints
+                )
+            )
+        assert len(wrong) > 100, question
+        assert keeps_promise(wrong + [False] * (len(y) - len(wrong))), question
+
+
 def test_it_certifies_more_than_a_bonferroni_correction():
     rows, prevalence, shift, min_precision = 2000, 0.1, 2.0, 0.8
     y, s = binormal(np.random.default_rng(6), rows, prevalence, shift, data_sets=1000)

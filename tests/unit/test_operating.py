@@ -23,7 +23,8 @@ from precall.points.certificates import (
     smallest_rank,
     uniform_share,
 )
-from precall.points.operating import _not_certified, operating_point
+from precall.points.operating import operating_point
+from precall.points.shortfall import more_of_the_same
 from tests import naive_points
 
 pytestmark = [
@@ -314,17 +315,16 @@ class TestNothingCertified:
         """Up to a million times as many: beyond, it is said that more would not help."""
         counts = SimpleNamespace(n_pos=n_pos)
         for enough in (n_pos + 1, 3.05 * n_pos, 2 * n_pos, 999.5 * n_pos, 2.0**19 * n_pos):
-            found = _not_certified(counts, lambda scale, enough=enough: scale * n_pos >= enough)
-            assert found.row is None
+            found = more_of_the_same(counts, lambda scale, enough=enough: scale * n_pos >= enough)
             assert found.positives_needed == math.ceil(enough)
         beyond = 2.0**20 * n_pos + 1
         if n_pos == 10:
-            found = _not_certified(counts, lambda scale: scale * n_pos >= beyond - 1)
+            found = more_of_the_same(counts, lambda scale: scale * n_pos >= beyond - 1)
             assert found.positives_needed == beyond - 1
-        found = _not_certified(counts, lambda scale: scale * n_pos >= beyond)
+        found = more_of_the_same(counts, lambda scale: scale * n_pos >= beyond)
         assert found.positives_needed is None
         assert "more of it would not help" in found.reason
-        assert "already fail" in _not_certified(counts, lambda scale: True).reason
+        assert "already fail" in more_of_the_same(counts, lambda scale: True).reason
 
     def test_a_bad_start_blocks_what_comes_after_it(self):
         y = [0] * 30 + [1] * 200 + [0] * 100
@@ -523,11 +523,20 @@ class TestRows:
 
 
 class TestArguments:
-    def test_exactly_one_target(self):
+    def test_what_is_asked_has_to_make_sense(self):
         ranking = separated(2, 2)
-        for targets in ({}, {"min_precision": 0.5, "min_recall": 0.5}):
-            with pytest.raises(InputError, match="exactly one of min_precision and min_recall"):
-                operating_point(ranking, **targets)
+        with pytest.raises(InputError, match="nothing was asked: give min_precision, min_recall"):
+            operating_point(ranking)
+        for alone in ({"min_net_benefit": 0.1}, {"probability": 0.1}):
+            with pytest.raises(InputError, match="min_net_benefit and probability go together"):
+                operating_point(ranking, **alone)
+        for most in (0, -3, 2.5, math.inf):
+            with pytest.raises(InputError, match="max_selected must be a whole number of rows"):
+                operating_point(ranking, max_selected=most)
+        with pytest.raises(InputError, match="min_net_benefit must be finite"):
+            operating_point(ranking, min_net_benefit=math.inf, probability=0.1)
+        with pytest.raises(InputError, match="prefer"):
+            operating_point(ranking, min_recall=0.5, prefer="lowest")
         with pytest.raises(InputError, match="min_precision must be strictly between 0 and 1"):
             operating_point(ranking, min_precision=1.0)
         with pytest.raises(InputError, match="confidence_level"):

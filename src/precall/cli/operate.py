@@ -8,7 +8,7 @@ from .._text import visible
 from .._version import __version__
 from ..evaluation import Settings, wording
 from ..points.constraints import OperatingPoint
-from ..points.operating import operating_point
+from ..points.operating import PREFERENCES, operating_point
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -34,12 +34,27 @@ _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
     examples=(
         "precall operate scores.csv --label y --score model --min-precision 0.9",
         "precall operate scores.csv --label y --score model --min-recall 0.8",
+        "precall operate scores.csv --label y --score model --max-selected 100",
     ),
 )
 @file_argument()
 @column_options()
 @click.option("--min-precision", type=_TARGET, help="Precision to be kept.")
-@click.option("--min-recall", type=_TARGET, help="Recall to be kept, instead.")
+@click.option("--min-recall", type=_TARGET, help="Recall to be kept.")
+@click.option(
+    "--max-selected",
+    type=float,
+    help="Rows to be selected at most: a whole number of these rows, or a share of all to come.",
+)
+@click.option("--min-net-benefit", type=float, help="Net benefit to be kept, at --probability.")
+@click.option(
+    "--probability", type=_TARGET, help="Probability at which acting is just worth its cost."
+)
+@click.option(
+    "--prefer",
+    type=click.Choice(PREFERENCES),
+    help="Which of the thresholds that keep everything: the lowest or the highest.",
+)
 @click.option("--prevalence", type=_TARGET, help="Prevalence elsewhere, for precision there.")
 @level_option
 @memory_option
@@ -53,16 +68,28 @@ def command(
     pos_label: str | None,
     min_precision: float | None,
     min_recall: float | None,
+    max_selected: float | None,
+    min_net_benefit: float | None,
+    probability: float | None,
+    prefer: str | None,
     prevalence: float | None,
     level: float,
     memory: int,
     as_json: bool,
     reading: ReadOptions,
 ) -> None:
-    """Find a threshold whose precision (or recall) can be promised.
+    """Find a threshold whose precision, recall or net benefit can be promised.
 
-    The promise holds although the threshold is chosen on the same rows, if they are independent.
+    Several promises hold together, and although the threshold is chosen on the same rows, if they
+    are independent.
     """
+    if (min_precision, min_recall, max_selected, min_net_benefit) == (None,) * 4:
+        raise click.UsageError(
+            "nothing was asked: give --min-precision, --min-recall, --max-selected or "
+            "--min-net-benefit."
+        )
+    if (min_net_benefit is None) != (probability is None):
+        raise click.UsageError("--min-net-benefit and --probability go together.")
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
     rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading))
     # Whoever picks one of several models by its promise has chosen among as many.
@@ -73,6 +100,10 @@ def command(
             ranking,
             min_precision=min_precision,
             min_recall=min_recall,
+            max_selected=max_selected,
+            min_net_benefit=min_net_benefit,
+            probability=probability,
+            prefer=prefer,
             confidence_level=level,
             prevalence=prevalence,
             n_candidates=settings.candidates,
@@ -107,7 +138,9 @@ def show(title: str, point: OperatingPoint) -> None:
     for each in point.bounds:
         seen = each.observed
         observed = wording.interval(seen.estimate, seen.low, seen.high) if seen else "–"
-        rows.append([each.name, f"≥ {wording.number(each.bound)}", observed])
+        sign = "≥" if each.sign == ">=" else "≤"
+        shown = each.name.replace("_", " ")
+        rows.append([shown, f"{sign} {wording.number(each.bound)}", observed])
     grid(output, [("", "left"), ("promised", "right"), ("observed", "right")], rows, indent=2)
     output.print()
     at = point.confusion

@@ -15,29 +15,33 @@ from .matrix import Confusion, plain_number
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CertifiedBound(Rich):
-    """A lower bound for one quantity at a threshold, and what was observed there.
+    """A bound for one quantity at a threshold, and what was observed there.
 
     Attributes
     ----------
     name : str
-        ``"precision"`` or ``"recall"``.
+        ``"precision"``, ``"recall"``, ``"selected"`` or ``"net_benefit"``.
     bound : float or None
-        The lower bound, true with the confidence level of the point although the threshold was
+        The bound, true with the confidence level of the point although the threshold was
         chosen on the same data. None if no threshold could be certified.
     observed : Interval or None
         The value observed with two-sided Clopper-Pearson limits, which hold for a threshold and a
-        model fixed in advance: narrower than the bound, and optimistic here.
+        model fixed in advance: narrower than the bound, and optimistic here. None where nothing
+        is estimated, and for a net benefit, which is not a share.
+    sign : str
+        ``">="`` for a lower bound, ``"<="`` for an upper one.
     """
 
     name: str
     bound: float | None
     observed: Interval | None
+    sign: str = ">="
 
     def __repr__(self) -> str:
         """Return one line."""
         if self.bound is None:
             return f"{type(self).__name__}({self.name}, no bound)"
-        return f"{type(self).__name__}({self.name} >= {self.bound:.4g})"
+        return f"{type(self).__name__}({self.name} {self.sign} {self.bound:.4g})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
@@ -58,12 +62,12 @@ class Constraint(CertifiedBound):
 
     Attributes
     ----------
-    name, bound, observed
+    name, bound, observed, sign
         As in :class:`CertifiedBound`.
     required : float
-        The least value asked for.
+        The value asked for: at least (``">="``) or at most (``"<="``) so much.
     holds : bool
-        Whether at least `required` is certified at the threshold.
+        Whether it is certified at the threshold.
     """
 
     required: float
@@ -72,12 +76,12 @@ class Constraint(CertifiedBound):
     def __repr__(self) -> str:
         """Return one line."""
         verdict = "holds" if self.holds else "not certified"
-        return f"Constraint({self.name} >= {self.required:g}: {verdict})"
+        return f"Constraint({self.name} {self.sign} {self.required:g}: {verdict})"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class OperatingPoint(Rich):
-    """A threshold with the precision and recall that can be promised there.
+    """A threshold with what can be promised there.
 
     Attributes
     ----------
@@ -87,7 +91,7 @@ class OperatingPoint(Rich):
     threshold : number or None
         ``score >= threshold`` is selected.
     constraints : tuple of Constraint
-        What was asked, in the order of the arguments; today there is one.
+        What was asked, in the order of the arguments.
     other_bounds : tuple of CertifiedBound
         What can be promised at the same threshold without having been asked for.
     confidence_level : float
@@ -159,11 +163,12 @@ class OperatingPoint(Rich):
         """Return one line."""
         if not self.certified:
             return f"OperatingPoint(not certified: {self.message})"
-        promised = ", ".join(f"{each.name} >= {each.bound:.4g}" for each in self.bounds)
+        promised = ", ".join(f"{each.name} {each.sign} {each.bound:.4g}" for each in self.bounds)
+        together = "both" if len(self.bounds) == 2 else "all"
         return (
             f"OperatingPoint(threshold={self.threshold:.6g}, {promised}, "
             f"{100 * self.confidence_level:.6g} % each, "
-            f"{100 * self.joint_confidence_level:.6g} % both)"
+            f"{100 * self.joint_confidence_level:.6g} % {together})"
         )
 
     def to_dict(self) -> dict[str, Any]:

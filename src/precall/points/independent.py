@@ -31,6 +31,7 @@ class IndependentCounts(NamedTuple):
     cut_tp: FloatArray  # at each cut, two per row
     cut_fp: FloatArray
     n_rows: float
+    selected_rows: FloatArray  # at each row, how many rows of the data, whatever they weigh
     prevalence: float | None  # that precision refers to, if it is not that of the rows
     exact: bool
 
@@ -47,6 +48,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
     exact = bool(np.allclose(ranking.effective_sizes, sizes, rtol=1e-9, atol=0.0))
     if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
         own = ranking.prevalence
+    selected_rows = np.sum(_cuts(rows), axis=0)[1::2]
     cut_tp, cut_fp = _cuts(rows if exact else ranking.cells)
     tp, fp, n_rows = cut_tp[1::2], cut_fp[1::2], sum(sizes)
     if not exact and ranking.squares is not None:
@@ -73,6 +75,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
         cut_tp=cut_tp,
         cut_fp=cut_fp,
         n_rows=n_rows,
+        selected_rows=selected_rows,
         prevalence=own if prevalence is None else prevalence,
         exact=exact,
     )

@@ -1,54 +1,29 @@
-"""Operating points: a threshold whose precision or recall can be promised."""
+"""Operating points: a threshold whose precision, recall or cost can be promised."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _validation
-from .._interval import Interval
-from .._numerics import ratio
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking, as_ranked
-from .certificates import (
-    binomial_tail,
-    passing_run,
-    sequences,
-    share_limits,
-    smallest_rank,
-    uniform_share,
+from .constraints import OperatingPoint
+from .independent import independent_counts
+from .operating_result import Question, certified_at, not_certified
+from .requirements import (
+    MaxSelectedCount,
+    MaxSelectedShare,
+    MinNetBenefit,
+    MinPrecision,
+    MinRecall,
+    Requirement,
 )
-from .constraints import CertifiedBound, Constraint, OperatingPoint
-from .independent import IndependentCounts, independent_counts
-from .matrix import Confusion, at_row
+from .shortfall import what_is_missing
 
-FloatArray = npt.NDArray[np.float64]
-
-# Data this many times larger is as good as out of reach.
-_LARGEST_SCALE = 2.0**20
-
-
-class _Certificate(NamedTuple):
-    """The certified row and its bounds; or no row, and what is missing."""
-
-    row: int | None
-    precision: float | None = None
-    recall: float | None = None
-    positives_needed: int | None = None
-    reason: str = ""
-
-
-class _Target(NamedTuple):
-    """What was asked: at least `required` of `name`; `other` is bounded beside it."""
-
-    name: str
-    other: str
-    required: float
+PREFERENCES = ("most_recall", "fewest_selected")
 
 
 def operating_point(
@@ -57,15 +32,19 @@ def operating_point(
     model: str | None = None,
     min_precision: float | None = None,
     min_recall: float | None = None,
+    max_selected: float | None = None,
+    min_net_benefit: float | None = None,
+    probability: float | None = None,
+    prefer: str | None = None,
     confidence_level: float = 0.95,
     prevalence: float | None = None,
     n_candidates: int = 1,
 ) -> OperatingPoint:
-    """Find a threshold whose precision or recall is guaranteed, though chosen on this data.
+    """Find a threshold that keeps what is promised, though it was chosen on this data.
 
-    With `min_precision`, the lowest threshold (most recall) that can be certified; with
-    `min_recall`, the highest (most precision). The rows are taken as independent draws from the
-    population that the promise is about, other than the ones the scorer was trained on.
+    Ask for one thing or for several at once: then all of them hold together with
+    `confidence_level`. The rows are taken as independent draws from the population that the
+    promise is about, other than the ones the scorer was trained on.
 
     Parameters
     ----------
@@ -74,13 +53,24 @@ def operating_point(
         bounds hold for independent rows only.
     model : str, optional
         Which model, where the rows have several; see `n_candidates` if it was chosen among them.
-    min_precision, min_recall : float
-        The target: exactly one of them.
+    min_precision, min_recall : float, optional
+        The least precision, the least recall.
+    max_selected : int or float, optional
+        A whole number: at most so many of these rows are selected, which is counted and costs no
+        confidence. A share under 1: at most such a share of the population.
+    min_net_benefit : float, optional
+        The least net benefit (Vickers & Elkin 2006) at the threshold probability `probability`:
+        ``TP/N - FP/N * probability / (1 - probability)``.
+    probability : float, optional
+        The probability at which acting is just worth its cost; goes with `min_net_benefit`.
+    prefer : {"most_recall", "fewest_selected"}, optional
+        Which of the thresholds that keep everything: the lowest or the highest. By default the
+        lowest; the highest if nothing but `min_recall` was asked.
     confidence_level : float, default 0.95
-        ``1 - delta``: the certified threshold misses its target with probability at most delta.
+        ``1 - delta``: something that was asked is missed with probability at most delta.
     prevalence : float, optional
-        Promise the precision at this prevalence instead of that of the data, as after a
-        case-control sample. It is then bounded through recall and the false-positive rate.
+        Promise at this prevalence instead of that of the data, as after a case-control sample:
+        precision and net benefit are then bounded through recall and the false-positive rate.
         A ranking from :meth:`precall.Ranking.at_prevalence` brings its own.
     n_candidates : int, default 1
         Number of models that this one was chosen from on the same rows. Each is then certified
@@ -90,13 +80,13 @@ def operating_point(
     Returns
     -------
     OperatingPoint
-        Says so in `certified` and `message` if nothing can be certified. Its `constraints` are
-        what was asked.
+        Says so in `certified` and `message` if nothing can be certified, and which of the
+        `constraints` is in the way.
 
     Raises
     ------
     InputError
-        For a coarsened ranking, and for rows that have clusters.
+        For a coarsened ranking, for rows that have clusters, and where nothing was asked.
     UndefinedMetricError
         If a class is empty.
 
@@ -109,7 +99,8 @@ def operating_point(
     Notes
     -----
     Fixed-sequence testing with exact binomial tails; the proof stands at the top of
-    ``precall/points/certificates.py``.
+    ``precall/points/certificates.py``, what the other constraints stand on in
+    ``precall/points/requirements.py``. Several constraints share delta in equal parts.
     Compared with a Bonferroni correction over 30 thresholds it certifies far more: at 2,000 rows
     with 10 % positives, two normal score distributions two standard deviations apart and a
     precision of 0.8, a mean recall of .16 instead of .04 (.38 is possible if the distribution is
@@ -138,7 +129,9 @@ def operating_point(
     1794
     """
     ranking = _independent_rows(data, model)
-    target = _target(min_precision, min_recall)
+    asked = _requirements(min_precision, min_recall, max_selected, min_net_benefit, probability)
+    if prefer is not None:
+        _validation.as_choice(prefer, "prefer", PREFERENCES)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     n_candidates = _validation.as_count(n_candidates, "n_candidates", minimum=1)
     delta = (1.0 - level) / n_candidates  # their errors add up, whichever model is chosen
@@ -155,13 +148,16 @@ def operating_point(
             "rows, with an engine without max_rows where they do not fit into memory."
         )
     counts = independent_counts(ranking, prevalence)
-    if target.name == "recall":
-        certificate = _certify_recall(counts, target.required, delta)
-    elif counts.prevalence is None:
-        certificate = _certify_precision(counts, target.required, delta)
-    else:
-        certificate = _certify_elsewhere(counts, target.required, delta, counts.prevalence)
-    return _result(ranking, counts, certificate, target, level, n_candidates)
+    question = Question(ranking, counts, asked, level, delta, n_candidates)
+    certified = [each.certified(counts, question.part) for each in asked]
+    rows = np.flatnonzero(np.logical_and.reduce(certified))
+    if not rows.size:
+        shortfall = what_is_missing(ranking, counts, asked, certified, question.part)
+        return not_certified(question, shortfall)
+    if prefer is None:
+        alone = [each.name for each in asked] == ["recall"]
+        prefer = "fewest_selected" if alone else "most_recall"
+    return certified_at(question, int(rows[-1 if prefer == "most_recall" else 0]))
 
 
 def _independent_rows(data: Any, model: str | None) -> Ranking:
@@ -175,213 +171,44 @@ def _independent_rows(data: Any, model: str | None) -> Ranking:
     return ranking.of_positives
 
 
-def _target(min_precision: object, min_recall: object) -> _Target:
-    if (min_precision is None) == (min_recall is None):
-        raise InputError("give exactly one of min_precision and min_recall.")
+def _requirements(
+    min_precision: object,
+    min_recall: object,
+    max_selected: object,
+    min_net_benefit: object,
+    probability: object,
+) -> list[Requirement]:
+    asked: list[Requirement] = []
     if min_precision is not None:
-        required = _validation.as_fraction(min_precision, "min_precision")
-        return _Target("precision", "recall", required)
-    return _Target("recall", "precision", _validation.as_fraction(min_recall, "min_recall"))
-
-
-def _certify_precision(counts: IndependentCounts, required: float, delta: float) -> _Certificate:
-    """Fixed-sequence testing; of the rows that the sequences certify, the lowest."""
-    tp, fp = counts.cut_tp, counts.cut_fp
-    selected = tp + fp
-    certified = -1
-    for rank, share in sequences(required, delta, counts.n_rows):
-        first = _first_cut(selected, rank)
-        end = int(passing_run(tp, fp, first, required, share))
-        row = (end - 2) // 2  # the last row whose lower edge passed
-        # Only sets of more than `rank` rows are certified, never one that was not tested.
-        if row >= 0 and selected[2 * row + 1] > rank:
-            certified = max(certified, row)
-    if certified >= 0:
-        recall = float(uniform_share(counts.tp[certified], counts.n_pos, delta))
-        return _Certificate(certified, required, recall)
-
-    def passes(scale: float) -> bool:
-        found, wrong = scale * tp[1::2], scale * fp[1::2]
-        tail = binomial_tail(found, wrong, required)
-        return any(
-            bool(np.any((found + wrong > rank) & (tail <= share)))
-            for rank, share in sequences(required, delta, scale * counts.n_rows)
+        asked.append(MinPrecision(_validation.as_fraction(min_precision, "min_precision")))
+    if min_recall is not None:
+        asked.append(MinRecall(_validation.as_fraction(min_recall, "min_recall")))
+    if max_selected is not None:
+        asked.append(_selected(max_selected))
+    if (min_net_benefit is None) != (probability is None):
+        raise InputError(
+            "min_net_benefit and probability go together: the probability at which acting is just "
+            "worth its cost, such as probability=0.1."
         )
-
-    return _not_certified(counts, passes)
-
-
-def _first_cut(selected: FloatArray, rank: int) -> int:
-    """Index of the cut ``{score > s}``, or of ``{score >= s}`` if no row scores above s.
-
-    s is the score of rank `rank` + 1. Inside a tie the first cut is the tie's upper edge (even
-    index), or its lower edge if the tie is the highest of all. Inside a gap of negatives, which
-    may be tied too, it is the end of the gap: whoever passes there passes before. In the gap above
-    the first positive nothing passes, tied or not, because every set there is without positives.
-    """
-    first = int(np.searchsorted(selected, rank))
-    inside_tie = first < selected.size and selected[first] > rank and first % 2 == 1
-    return first - 1 if inside_tie and selected[first - 1] > 0 else first
-
-
-def _certify_elsewhere(
-    counts: IndependentCounts, required: float, delta: float, share: float
-) -> _Certificate:
-    """Precision at another prevalence, through both classes' bounds at all thresholds at once."""
-
-    def bounds(scale: float) -> tuple[FloatArray, FloatArray]:
-        n, m = scale * counts.n_pos, scale * counts.n_neg
-        recall = uniform_share(scale * counts.tp, n, delta / 2.0)
-        specificity = uniform_share(m - scale * counts.fp, m, delta / 2.0)
-        return recall, _precision(recall, 1.0 - specificity, share)
-
-    recall, precision = bounds(1.0)
-    rows = np.flatnonzero(precision >= required)
-    if rows.size:
-        row = int(rows[-1])
-        return _Certificate(row, float(precision[row]), float(recall[row]))
-    return _not_certified(counts, lambda scale: bool(np.any(bounds(scale)[1] >= required)))
-
-
-def _certify_recall(counts: IndependentCounts, required: float, delta: float) -> _Certificate:
-    """The score of a positive whose rank was fixed beforehand."""
-    n, m = counts.n_pos, counts.n_neg
-    rank = smallest_rank(n, required, delta)
-    if rank is None:
-        needed = math.ceil(math.log(delta) / math.log(required))
-        return _Certificate(None, positives_needed=needed, reason="there are too few positives")
-    row = min(int(np.searchsorted(counts.tp, rank)), len(counts.tp) - 1)
-    # Given the threshold, false positives are binomial: the negatives had no part in it.
-    part = delta / (3.0 if counts.prevalence is None else 2.0)
-    recall, _ = share_limits(rank, n, part)
-    _, false_positive_rate = share_limits(counts.fp[row], m, part)
-    share = counts.prevalence
-    if share is None:
-        share = float(share_limits(n, n + m, part)[0])
-    return _Certificate(row, float(_precision(recall, false_positive_rate, share)), required)
-
-
-def _precision(recall: Any, false_positive_rate: Any, prevalence: float) -> Any:
-    found = prevalence * recall
-    return ratio(found, found + (1.0 - prevalence) * false_positive_rate)
-
-
-def _not_certified(counts: IndependentCounts, passes: Callable[[float], bool]) -> _Certificate:
-    """Find how many times larger the same data would have to be for some threshold to pass."""
-    if passes(1.0):
-        return _Certificate(
-            None,
-            reason="the highest-scoring rows already fail the test, so nothing below them can be "
-            "certified although some threshold would have passed alone",
+    if min_net_benefit is not None:
+        least = _validation.as_number(min_net_benefit, "min_net_benefit")
+        if not math.isfinite(least):
+            raise InputError(f"min_net_benefit must be finite, got {least!r}.")
+        asked.append(MinNetBenefit(least, _validation.as_fraction(probability, "probability")))
+    if not asked:
+        raise InputError(
+            "nothing was asked: give min_precision, min_recall, max_selected or min_net_benefit."
         )
-    enough, observed = 2 * math.ceil(counts.n_pos), counts.n_pos
-    while enough <= _LARGEST_SCALE * observed and not passes(enough / observed):
-        enough *= 2
-    if enough > _LARGEST_SCALE * observed:
-        return _Certificate(
-            None, reason="no threshold has clearly more on this data, so more of it would not help"
+    return asked
+
+
+def _selected(given: object) -> Requirement:
+    most = _validation.as_number(given, "max_selected")
+    if 0.0 < most < 1.0:
+        return MaxSelectedShare(most)
+    if most < 1.0 or not float(most).is_integer():
+        raise InputError(
+            "max_selected must be a whole number of rows, 1 or more, or a share of the rows "
+            f"between 0 and 1, got {most:.12g}."
         )
-    sizes = range(enough // 2, enough + 1)
-    needed = sizes[bisect_left(sizes, True, key=lambda size: passes(size / observed))]
-    return _Certificate(None, positives_needed=needed, reason="there are too few positives")
-
-
-def _result(
-    ranking: Ranking,
-    counts: IndependentCounts,
-    certificate: _Certificate,
-    target: _Target,
-    level: float,
-    n_candidates: int,
-) -> OperatingPoint:
-    row = certificate.row
-    shared = target.name == "precision" and counts.prevalence is not None
-    joint = level if shared else max(2.0 * level - 1.0, 0.0)
-    at = None if row is None else at_row(ranking, row)
-    bounds = {"precision": certificate.precision, "recall": certificate.recall}
-    observed: dict[str, Interval | None] = dict.fromkeys(bounds)
-    if row is not None:
-        observed["recall"] = _observed(counts.tp[row], counts.n_pos, level)
-        observed["precision"] = _observed_precision(counts, row, level)
-    constraint = Constraint(
-        name=target.name,
-        bound=bounds[target.name],
-        observed=observed[target.name],
-        required=target.required,
-        holds=row is not None,
-    )
-    other = CertifiedBound(
-        name=target.other, bound=bounds[target.other], observed=observed[target.other]
-    )
-    return OperatingPoint(
-        certified=row is not None,
-        threshold=None if at is None else at.threshold,
-        constraints=(constraint,),
-        other_bounds=(other,),
-        confidence_level=level,
-        joint_confidence_level=joint,
-        confusion=at,
-        prevalence=counts.prevalence,
-        positives_needed=certificate.positives_needed,
-        n_candidates=n_candidates,
-        exact=counts.exact,
-        message=_message(ranking, certificate, at, target, level, n_candidates),
-    )
-
-
-def _observed(successes: float, total: float, level: float) -> Interval:
-    low, high = share_limits(successes, total, (1.0 - level) / 2.0)
-    return Interval(
-        low=float(low),
-        high=float(high),
-        estimate=float(successes / total),
-        confidence_level=level,
-        method="clopper_pearson",
-    )
-
-
-def _observed_precision(counts: IndependentCounts, row: int, level: float) -> Interval:
-    tp, fp = counts.cut_tp[2 * row + 1], counts.cut_fp[2 * row + 1]
-    if counts.prevalence is None:
-        return _observed(tp, tp + fp, level)
-    # Both classes' limits at once, then the precision of their corners.
-    recall = _observed(counts.tp[row], counts.n_pos, 0.5 * (1.0 + level))
-    fpr = _observed(counts.fp[row], counts.n_neg, 0.5 * (1.0 + level))
-    low, estimate, high = (
-        float(_precision(r, f, counts.prevalence))
-        for r, f in (
-            (recall.low, fpr.high),
-            (recall.estimate, fpr.estimate),
-            (recall.high, fpr.low),
-        )
-    )
-    return Interval(
-        low=low, high=high, estimate=estimate, confidence_level=level, method="clopper_pearson"
-    )
-
-
-def _message(
-    ranking: Ranking,
-    certificate: _Certificate,
-    at: Confusion | None,
-    target: _Target,
-    level: float,
-    n_candidates: int,
-) -> str:
-    wanted, other, required = target
-    sure = f"{100 * level:.6g} % confidence"
-    chosen = f" This holds for the best of {n_candidates} models." if n_candidates > 1 else ""
-    if at is not None:
-        bound = getattr(certificate, other)
-        return (
-            f"score >= {at.threshold:.6g} has a {wanted} of at least {required:g} with {sure}, "
-            f"and a {other} of at least {bound:.3g} with {sure}.{chosen}"
-        )
-    choice = f", as the best of {n_candidates} models," if n_candidates > 1 else ""
-    text = (
-        f"no threshold can be promised a {wanted} of {required:g} with {sure}{choice} on "
-        f"{ranking.n_pos:.12g} positives: {certificate.reason}"
-    )
-    if certificate.positives_needed is None:
-        return f"{text}."
-    return f"{text}; about {certificate.positives_needed} would be needed."
+    return MaxSelectedCount(most)
