@@ -45,7 +45,14 @@ from .metrics.areas import (
     tie_bounds,
 )
 from .metrics.conventions import conventions
-from .points import best_threshold, confusion, f_beta, iso_f_contours, operating_point
+from .points import (
+    best_threshold,
+    confusion,
+    f_beta,
+    iso_f_contours,
+    operating_point,
+    two_thresholds,
+)
 from .ranking import Ranking, rank
 from .ranking.builder import RankingBuilder
 from .rows import Rows
@@ -114,6 +121,7 @@ __all__ = [
     "smooth_pr_curve",
     "summary_curve",
     "tie_bounds",
+    "two_thresholds",
     "undo_downsampling",
 ]
 

@@ -18,6 +18,7 @@ from .inference.bands.band import Band
 from .inference.compare import Comparison
 from .inference.result import MetricInterval
 from .metrics.conventions import Convention, Conventions
+from .points.abstention import TwoThresholds
 from .points.constraints import CertifiedBound, Constraint, OperatingPoint
 from .points.matrix import Confusion, Contour
 from .points.thresholds import BestThreshold
@@ -67,4 +68,5 @@ __all__ = [
     "RankingSet",
     "SummaryCurve",
     "TrecRun",
+    "TwoThresholds",
 ]

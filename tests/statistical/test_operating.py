@@ -262,6 +262,29 @@ def test_several_promises_are_kept_together():
         assert keeps_promise(wrong + [False] * (len(y) - len(wrong))), question
 
 
+@pytest.mark.parametrize("make", [pr.Rows, pr.rank])
+def test_both_sides_of_two_thresholds_are_kept_together(make):
+    rows, prevalence, shift = 400, 0.4, 1.5
+    y, s = binormal(np.random.default_rng(16), rows, prevalence, shift, data_sets=2000)
+    wrong = np.zeros(len(y), dtype=bool)
+    certified = 0
+    for place, (labels, scores) in enumerate(zip(y, s, strict=True)):
+        point = pr.two_thresholds(
+            make(labels, scores), min_precision=0.75, min_npv=0.75 if make is pr.Rows else 0.7
+        )
+        certified += point.certified
+        if point.upper is not None:
+            recall, fpr = binormal_rates(point.upper, shift)
+            found = prevalence * recall
+            wrong[place] |= found / (found + (1 - prevalence) * fpr) < 0.75
+        if point.lower is not None:
+            recall, fpr = binormal_rates(point.lower, shift)
+            missed, right = prevalence * (1 - recall), (1 - prevalence) * (1 - fpr)
+            wrong[place] |= right / (right + missed) < point.constraints[1].required
+    assert certified > 500
+    assert keeps_promise(wrong)
+
+
 def test_it_certifies_more_than_a_bonferroni_correction():
     rows, prevalence, shift, min_precision = 2000, 0.1, 2.0, 0.8
     y, s = binormal(np.random.default_rng(6), rows, prevalence, shift, data_sets=1000)

@@ -45,6 +45,7 @@ REQUIRED = {
     "confusion": {"threshold": 3},
     "downsample_effect": {"ratio": 0.5},
     "operating_point": {"min_precision": 0.5},
+    "two_thresholds": {"min_precision": 0.5, "min_npv": 0.9},
     "undo_downsampling": {"ratio": 0.5},
 }
 
@@ -201,6 +202,13 @@ QUESTIONS = {
     "roc_curve": [({}, curve_of, True)],
     "smooth_pr_curve": [({"n_points": 9}, lambda curve: curve.y, False)],
     "tie_bounds": [({"estimator": e}, tuple, e != "average_precision") for e in BOUNDED],
+    "two_thresholds": [
+        (
+            {"min_precision": 0.3, "min_npv": 0.6},
+            lambda two: (two.lower, two.upper, *two.reviewed),
+            False,
+        )
+    ],
     "undo_downsampling": [({"ratio": 0.1}, summary_of, False)],
 }
 

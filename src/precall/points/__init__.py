@@ -1,5 +1,6 @@
 """Single thresholds: confusion metrics, the best threshold, and one that can be promised."""
 
+from .abstention import TwoThresholds, two_thresholds
 from .constraints import CertifiedBound, Constraint, OperatingPoint
 from .matrix import Confusion, confusion, f_beta, iso_f_contours
 from .operating import operating_point
@@ -12,9 +13,11 @@ __all__ = [
     "Confusion",
     "Constraint",
     "OperatingPoint",
+    "TwoThresholds",
     "best_threshold",
     "confusion",
     "f_beta",
     "iso_f_contours",
     "operating_point",
+    "two_thresholds",
 ]

@@ -128,7 +128,7 @@ def operating_point(
     >>> pr.operating_point(ranking, min_precision=0.8, prevalence=0.05).positives_needed
     1794
     """
-    ranking = _independent_rows(data, model)
+    ranking, _ = independent_rows(data, model, "operating_point")
     asked = _requirements(min_precision, min_recall, max_selected, min_net_benefit, probability)
     if prefer is not None:
         _validation.as_choice(prefer, "prefer", PREFERENCES)
@@ -137,16 +137,7 @@ def operating_point(
     delta = (1.0 - level) / n_candidates  # their errors add up, whichever model is chosen
     if prevalence is not None:
         prevalence = _validation.as_fraction(prevalence, "prevalence")
-    if not (ranking.n_pos and ranking.n_neg):
-        missing = "positives" if not ranking.n_pos else "negatives"
-        raise UndefinedMetricError(
-            f"operating_point needs both classes, got no {missing}: check the labels and pos_label."
-        )
-    if ranking.coarsened:
-        raise InputError(
-            "operating_point must see every score, and this ranking was coarsened: rank all the "
-            "rows, with an engine without max_rows where they do not fit into memory."
-        )
+    require_countable(ranking, "operating_point")
     counts = independent_counts(ranking, prevalence)
     question = Question(ranking, counts, asked, level, delta, n_candidates)
     certified = [each.certified(counts, question.part) for each in asked]
@@ -160,15 +151,30 @@ def operating_point(
     return certified_at(question, int(rows[-1 if prefer == "most_recall" else 0]))
 
 
-def _independent_rows(data: Any, model: str | None) -> Ranking:
+def independent_rows(data: Any, model: str | None, what: str) -> tuple[Ranking, Any]:
+    """Return the ranking, and the rows if there are any; refuse rows that belong together."""
     ranking, rows, _ = as_ranked(data, model)
     if rows is not None and rows.cluster is not None:
         raise InputError(
-            "operating_point takes rows as independent, and these rows have clusters, so its "
+            f"{what} takes rows as independent, and these rows have clusters, so its "
             "bounds would promise too much: pass one row per cluster, or rows.unclustered() if "
             "rows of one cluster do not resemble each other."
         )
-    return ranking.of_positives
+    return ranking.of_positives, rows
+
+
+def require_countable(ranking: Ranking, what: str) -> None:
+    """Refuse a ranking with one class only, and one that does not know every score."""
+    if not (ranking.n_pos and ranking.n_neg):
+        missing = "positives" if not ranking.n_pos else "negatives"
+        raise UndefinedMetricError(
+            f"{what} needs both classes, got no {missing}: check the labels and pos_label."
+        )
+    if ranking.coarsened:
+        raise InputError(
+            f"{what} must see every score, and this ranking was coarsened: rank all the "
+            "rows, with an engine without max_rows where they do not fit into memory."
+        )
 
 
 def _requirements(
