@@ -6,6 +6,7 @@ notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
 
 from ._interval import Interval
 from .curves.curve import Curve
+from .curves.decision import DecisionCurve
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
 from .example import Example
 from .groups.averages import Aggregate
@@ -45,6 +46,7 @@ __all__ = [
     "Convention",
     "Conventions",
     "Curve",
+    "DecisionCurve",
     "DownsampleEffect",
     "Evaluation",
     "Example",

@@ -1,6 +1,7 @@
-"""Curves of a ranking: precision-recall, ROC, hits, lift and gain, and the lowest possible one."""
+"""Curves of a ranking: what a threshold finds, and what its decisions are worth."""
 
 from .curve import Curve
+from .decision import DecisionCurve, brier_curve, cost_curve, net_benefit_curve
 from .of_ranking import (
     gain_curve,
     hit_curve,
@@ -13,11 +14,15 @@ from .of_ranking import (
 
 __all__ = [
     "Curve",
+    "DecisionCurve",
+    "brier_curve",
+    "cost_curve",
     "gain_curve",
     "hit_curve",
     "is_achievable",
     "lift_curve",
     "minimum_pr_curve",
+    "net_benefit_curve",
     "pr_curve",
     "roc_curve",
 ]

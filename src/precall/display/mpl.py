@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._optional import missing
-from ..curves import Curve, minimum_pr_curve, pr_curve
+from ..curves import Curve, DecisionCurve, minimum_pr_curve, pr_curve
 from ..exceptions import InputError
 from ..metrics.areas import aucpr, minimum_aucpr
 from ..ranking import Ranking
@@ -81,6 +81,26 @@ def plot_curve(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
     _baselines(axes, curve.kind, curve)
     thin = curve.thin(_TOLERANCE)
     axes.plot(thin.x, thin.y, **({"linewidth": 1.6} | style))
+    return axes
+
+
+def plot_decision_curve(curve: DecisionCurve, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw a cost, net-benefit or Brier curve over what needs no scorer.
+
+    `style` goes to ``Axes.plot``.
+    """
+    axes = new_axes(ax)
+    if not any(line.get_label() in curve.references for line in axes.lines):
+        axes.set_prop_cycle(color=COLOURS)
+        for (name, values), dash in zip(curve.references.items(), ((0, (4, 3)), ":"), strict=True):
+            axes.plot(curve.x, values, label=name, **(_DASHED | {"linestyle": dash}))
+    axes.plot(curve.x, curve.y, **({"linewidth": 1.6} | style))
+    axes.set_xlim(-0.002, 1.002)
+    # Selecting everything falls without end where false alarms cost most.
+    lowest, highest = float(np.min(curve.y)), float(np.max(curve.y))
+    room = 0.05 * max(highest - lowest, curve.prevalence)
+    axes.set_ylim(min(lowest, 0.0) - room, max(highest, curve.prevalence) + room)
+    _frame(axes, *curve.labels)
     return axes
 
 
