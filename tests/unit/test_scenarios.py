@@ -11,7 +11,9 @@ from scipy import integrate, special
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.simulate import (
+    HELD_OUT,
     REGULAR,
+    UNSEEN,
     Beta,
     Bibeta,
     Binormal,
@@ -26,13 +28,19 @@ from precall.simulate import (
     OffsetUniform,
     OutlyingNegatives,
     Pair,
+    Pareto,
     StudentT,
     Uniform,
+    ZeroInflated,
     scenarios,
 )
 
 CONTINUOUS = {
-    **{name: model for name, model in REGULAR.items() if isinstance(model, ContinuousScenario)},
+    **{
+        name: model
+        for name, model in {**REGULAR, **UNSEEN, **HELD_OUT}.items()
+        if isinstance(model, ContinuousScenario)
+    },
     "outlying": OutlyingNegatives(0.002),
     "layered": Pair(
         Mixture((Normal(location=3.0, scale=0.1), StudentT(2.0)), (0.9, 0.1)),
@@ -50,6 +58,7 @@ DISTRIBUTIONS = [
     Uniform(location=-1.0, scale=0.5),
     Gamma(0.7, scale=2.0),
     Gamma(4.0),
+    Pareto(1.5, location=1.0, scale=2.0),
     Beta(5.0, 2.0),
     Beta(2.0, 3.0, location=1.0, scale=4.0),
     Mixture((Normal(), StudentT(3.0, location=4.0)), (0.8, 0.2), location=1.0, scale=2.0),
@@ -143,7 +152,9 @@ def integrate_over_thresholds(model, prevalence, recall=(0.0, 1.0)):
         tp, fp = prevalence * positive.survival(score), (1 - prevalence) * negative.survival(score)
         return float(tp / (tp + fp) * positive.density(score))
 
-    tails = [1e-16, 1e-12, 1e-8, 1e-5, 1e-3, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 1 - 1e-7]
+    # Heavy tails want every power of ten.
+    powers = 10.0 ** np.arange(-16, -2)
+    tails = [*powers, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, *(1.0 - powers[2:])]
     tails = [tail for tail in tails if recall[0] < tail < recall[1]]
     ends = [max(recall[0], 1e-17), min(recall[1], 1 - 1e-15)]
     edges = np.concatenate([positive.upper_quantile([*ends, *tails]), negative.landmarks])
@@ -152,6 +163,7 @@ def integrate_over_thresholds(model, prevalence, recall=(0.0, 1.0)):
     return sum(
         integrate.quad(precision_times_density, a, b, epsabs=1e-14, epsrel=1e-12, limit=200)[0]
         for a, b in pairwise(edges)
+        if b - a > 1e-14 * abs(b)  # an edge that two computations put one digit apart
     )
 
 
@@ -164,9 +176,9 @@ def test_area_agrees_with_an_integral_over_thresholds(name):
         assert model.aucpr(prevalence, recall) == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("name", [*CONTINUOUS, "ten_levels"])
+@pytest.mark.parametrize("name", [*CONTINUOUS, "ten_levels", "zero_inflated", "one_decimal"])
 def test_areas_over_ranges_of_recall_add_up(name):
-    model = {**CONTINUOUS, **REGULAR}[name]
+    model = {**CONTINUOUS, **REGULAR, **UNSEEN, **HELD_OUT}[name]
     for estimator in ("average_precision", "davis_goadrich"):
         parts = [
             model.aucpr(0.1, recall=pair, estimator=estimator)
@@ -322,9 +334,9 @@ def test_distributions_with_a_bounded_support_have_no_mass_outside():
     assert Gamma(2.0).density(-1.0) == 0.0
 
 
-@pytest.mark.parametrize("name", [*CONTINUOUS, "ten_levels"])
+@pytest.mark.parametrize("name", [*CONTINUOUS, "ten_levels", "zero_inflated", "one_decimal"])
 def test_samples_have_the_sizes_asked_for_and_repeat_under_a_seed(name):
-    model = {**CONTINUOUS, **REGULAR}[name]
+    model = {**CONTINUOUS, **REGULAR, **UNSEEN, **HELD_OUT}[name]
     y_true, y_score = model.sample(30, 70, rng=3)
     assert y_true.shape == y_score.shape == (100,)
     assert y_true.sum() == 30
@@ -392,3 +404,37 @@ def test_scenarios_are_frozen_and_compare_by_value():
 def test_bad_parameters_are_named(call, message):
     with pytest.raises(InputError, match=message):
         call()
+
+
+def test_rows_at_zero_by_exact_counts():
+    """With a base that orders perfectly the area is two pieces that can be written down."""
+    model = ZeroInflated(0.25, 0.5, Pair(Uniform(location=2.0), Uniform(location=1.0)))
+    # Three quarters of the positives above everything; the rest with half of the negatives.
+    assert model.aucpr(0.5) == pytest.approx(0.75 + 0.25 * 0.5, rel=1e-12)
+    assert model.aucpr(0.5, recall=(0.5, 0.9)) == pytest.approx(0.25 + 0.15 * 0.5, rel=1e-12)
+    assert model.auroc() == pytest.approx(0.75 + 0.25 * 0.5 * 0.5, rel=1e-12)
+    # From (.75, .5) to (1, 1) in ROC space, at prevalence 1/2.
+    steps = np.linspace(0.75, 1.0, 200_001)
+    line = steps / (steps + 0.5 + 2.0 * (steps - 0.75))
+    expected = 0.75 + float(np.trapezoid(line, steps))
+    assert model.aucpr(0.5, estimator="davis_goadrich") == pytest.approx(expected, rel=1e-9)
+    np.testing.assert_allclose(model.false_positive_rate([0.5, 0.8, 1.0]), [0.0, 0.6, 1.0])
+
+
+def test_rows_at_zero_refuse_scores_below_it():
+    with pytest.raises(InputError, match="base must have scores over 0 only"):
+        ZeroInflated(0.2, 0.5, Binormal())
+    with pytest.raises(InputError, match="base must be a scenario with continuous scores"):
+        ZeroInflated(0.2, 0.5, Levels((0.5, 0.5), (0.2, 0.8)))
+    with pytest.raises(UndefinedMetricError, match="asymptotic variance"):
+        UNSEEN["zero_inflated"].asymptotic_variance(0.5, 0.1)
+
+
+def test_wrong_labels_have_the_areas_of_their_mixture():
+    """One percent of each class in the other's place: the four kinds of pairs by hand."""
+    assert UNSEEN["noisy_perfect"].auroc() == pytest.approx(0.99**2 + 0.99 * 0.01, rel=1e-12)
+    half_below = UNSEEN["two_sided"]
+    assert half_below.auroc() == pytest.approx(0.5, rel=1e-12)
+    # Recall over 1/2 takes every negative: precision r/(r + 1) at prevalence 1/2.
+    expected = 0.5 + 0.5 - float(np.log(2.0 / 1.5))
+    assert half_below.aucpr(0.5) == pytest.approx(expected, rel=1e-12)

@@ -2,7 +2,7 @@
 
 from precall._parallel import iterate_blocks, run_blocks
 
-from .catalogue import REGULAR
+from .catalogue import HELD_OUT, REGULAR, UNSEEN
 from .distributions import (
     Beta,
     Distribution,
@@ -11,9 +11,11 @@ from .distributions import (
     Logistic,
     Mixture,
     Normal,
+    Pareto,
     StudentT,
     Uniform,
 )
+from .inflated import ZeroInflated
 from .ranks import RankingBatch, rank_batch
 from .scenarios import (
     Bibeta,
@@ -37,7 +39,10 @@ __all__ = [
     "TiedScenario",
     "Levels",
     "Empirical",
+    "ZeroInflated",
     "REGULAR",
+    "UNSEEN",
+    "HELD_OUT",
     "Distribution",
     "Normal",
     "StudentT",
@@ -46,6 +51,7 @@ __all__ = [
     "Uniform",
     "Gamma",
     "Beta",
+    "Pareto",
     "Mixture",
     "RankingBatch",
     "rank_batch",

@@ -274,6 +274,34 @@ class Beta(Distribution):
 
 
 @dataclass(frozen=True)
+class Pareto(Distribution):
+    """Pareto distribution of the second kind, from `location` on: a tail of ``(1 + z)**-shape``."""
+
+    shape: float
+
+    def __post_init__(self) -> None:
+        """Check the parameters."""
+        super().__post_init__()
+        require_positive(shape=self.shape)
+
+    _knots = (0.0,)
+
+    def _survival(self, z: FloatArray) -> Any:
+        return (1.0 + np.maximum(z, 0.0)) ** -self.shape
+
+    def _upper_quantile(self, q: FloatArray) -> Any:
+        with np.errstate(divide="ignore"):
+            return np.expm1(-np.log(q) / self.shape)
+
+    def _density(self, z: FloatArray) -> Any:
+        tail = (1.0 + np.maximum(z, 0.0)) ** (-self.shape - 1.0)
+        return np.where(z >= 0.0, self.shape * tail, 0.0)
+
+    def _sample(self, rng: np.random.Generator, shape: Shape) -> Any:
+        return rng.pareto(self.shape, shape)
+
+
+@dataclass(frozen=True)
 class Mixture(Distribution):
     """Each score is from one of `distributions`, chosen with probabilities `weights`.
 
