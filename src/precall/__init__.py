@@ -33,6 +33,7 @@ from .groups import (
     undo_downsampling,
 )
 from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
+from .inference.chance import chance_test
 from .inference.compare import compare
 from .inference.intervals import crossval_interval, interval
 from .inference.rules import INTERVALS
@@ -92,6 +93,7 @@ __all__ = [
     "band",
     "best_threshold",
     "brier_curve",
+    "chance_test",
     "compare",
     "compare_groups",
     "confusion",

@@ -16,6 +16,7 @@ from .groups.paired_tests import GroupComparison
 from .groups.summary import SummaryCurve
 from .groups.trec import TrecRun
 from .inference.bands.band import Band
+from .inference.chance import ChanceTest
 from .inference.compare import Comparison
 from .inference.result import MetricInterval
 from .metrics.conventions import Convention, Conventions
@@ -38,6 +39,7 @@ __all__ = [
     "Band",
     "BestThreshold",
     "CertifiedBound",
+    "ChanceTest",
     "Comparability",
     "Comparison",
     "Confusion",

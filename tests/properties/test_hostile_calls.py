@@ -69,6 +69,7 @@ ROWS_OF_TWO = pr.Rows(Y, {"a": S, "b": S[::-1]})
 # What the functions need, by the name of the argument.
 NEEDED: dict[str, Any] = {
     "ranking": lambda: PLAIN,
+    "data": lambda: PLAIN,
     "y_true": lambda: list(Y),
     "y_score": lambda: list(S),
     "scores": lambda: {"a": list(S), "b": list(S)[::-1]},
@@ -84,6 +85,8 @@ NEEDED: dict[str, Any] = {
     "second": lambda: SETS[1],
     "recall": lambda: 0.5,
     "precision": lambda: 0.5,
+    "min_precision": lambda: 0.5,
+    "min_npv": lambda: 0.5,
     "threshold": lambda: 0.5,
     "ratio": lambda: 0.5,
     "prevalence": lambda: 0.3,
@@ -98,9 +101,11 @@ NEEDED: dict[str, Any] = {
 }
 ALSO = {
     "undo_downsampling": {"ratio": 0.5},
-    "operating_point": {"data": PLAIN, "min_precision": 0.4},
-    "interval": {"data": PLAIN},
-    "band": {"data": PLAIN},
+    "operating_point": {"min_precision": 0.4},
+    "net_benefit_curve": {"data": ROWS_OF_TWO, "model": "a"},
+    "brier_curve": {"model": "a"},
+    # With few rows every order is counted, and progress is not called.
+    "chance_test": {"data": pr.rank(Y, S)},
     "compare": {"data": list(Y), "scores": {"a": list(S), "b": list(S)[::-1]}},
     "evaluate": {"data": list(Y), "scores": {"a": list(S), "b": list(S)[::-1]}},
     "Rows.from_frame": {"scores": "a"},
@@ -221,7 +226,10 @@ def test_one_hostile_argument(name):
 
 # What a function calls the ranking that it is asked about.
 ABOUT_ONE_RANKING = {name: "ranking" for name in FUNCTIONS if "ranking" in options_of(name)}
-ABOUT_ONE_RANKING |= {"interval": "data", "band": "data", "operating_point": "data"}
+ABOUT_ONE_RANKING |= dict.fromkeys(
+    ("interval", "band", "operating_point", "two_thresholds", "chance_test"), "data"
+)
+ABOUT_ONE_RANKING |= dict.fromkeys(("cost_curve", "net_benefit_curve"), "data")
 
 
 @pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")

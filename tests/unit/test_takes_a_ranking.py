@@ -215,8 +215,9 @@ QUESTIONS = {
 
 
 def test_no_function_is_missing_from_the_questions():
-    # Its scores are probabilities, and those here are not: see tests/unit/test_decision_curves.py.
-    assert set(QUESTIONS) | {"net_benefit_curve"} == set(FUNCTIONS)
+    # The scores of the one are probabilities, and those here are not: see
+    # tests/unit/test_decision_curves.py. The other places rows one by one: test_chance.py.
+    assert set(QUESTIONS) | {"net_benefit_curve", "chance_test"} == set(FUNCTIONS)
 
 
 # What counts positives that were never scored; everything else must refuse them.
@@ -273,6 +274,8 @@ def test_a_trillion_rows_too_many():
     many = scaled(SCALE, np.int64)
     with pytest.raises(InputError, match="at most"):
         row_count(many)
+    with pytest.raises(InputError, match="at most 50,000,000 of them"):
+        pr.chance_test(many)
     for curve in ("pr", "roc", "hit"):
         with pytest.raises(InputError, match="use method='fiducial'"):
             pr.band(many, curve, method="exact")
