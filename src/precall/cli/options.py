@@ -230,6 +230,7 @@ class FileRequest(NamedTuple):
     memory: int = LARGE
     reading: ReadOptions = ReadOptions()
     metrics: tuple[Metric, ...] = ()
+    thresholds: tuple[float, ...] = ()
 
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
@@ -250,7 +251,12 @@ def ranked(request: FileRequest) -> dict[str, Ranking]:
             say("reading")
             columns = columns_of(files, roles, request.file)
     return {
-        name: rank(columns.positive, scores, sample_weight=columns.weight)
+        name: rank(
+            columns.positive,
+            scores,
+            sample_weight=columns.weight,
+            thresholds=request.thresholds,
+        )
         for name, scores in columns.scores.items()
     }
 
@@ -366,7 +372,7 @@ def _ranked_by_pieces(
     rankings = {}
     for name in roles.scores:
         with progress_bar(f"ranking {shown(name)}{by_group}") as progress:
-            rank_all: Any = arrow.rank
+            rank_all: Any = partial(arrow.rank, thresholds=request.thresholds)
             if group is not None:
                 rank_all = partial(arrow.rank_groups, group=group)
             ranked_with = partial(
