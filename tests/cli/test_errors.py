@@ -191,7 +191,7 @@ def test_report_says_what_is_missing(run, csv_file):
     refused(run("report", csv_file), "--label")
     refused(run("report", "--label", "y"), "FILE")
     refused(run("compare", csv_file, "--label", "y", "--score", "a"), "--score twice")
-    refused(run("operate", csv_file, "--label", "y", "--score", "a"), "min_precision")
+    refused(run("operate", csv_file, "--label", "y", "--score", "a"), "--min-precision")
 
 
 def test_an_unknown_command_and_one_that_has_moved(run):
