@@ -29,6 +29,7 @@ from .groups import (
     rank_classes,
     rank_groups,
     read_trec,
+    slices,
     summary_curve,
     undo_downsampling,
 )
@@ -126,6 +127,7 @@ __all__ = [
     "rank_groups",
     "read_trec",
     "roc_curve",
+    "slices",
     "smooth_pr_curve",
     "summary_curve",
     "tie_bounds",

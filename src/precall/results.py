@@ -13,6 +13,7 @@ from .groups.averages import Aggregate
 from .groups.downsampling import DownsampleEffect, PrecisionRecallSummary
 from .groups.group_values import GroupValues
 from .groups.paired_tests import GroupComparison
+from .groups.slices_result import Slice, Slices
 from .groups.summary import SummaryCurve
 from .groups.trec import TrecRun
 from .inference.bands.band import Band
@@ -70,6 +71,8 @@ __all__ = [
     "PrivateValue",
     "Ranking",
     "RankingSet",
+    "Slice",
+    "Slices",
     "SummaryCurve",
     "TrecRun",
     "TwoThresholds",

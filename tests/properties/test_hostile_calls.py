@@ -64,6 +64,7 @@ FOLDS = [made(20, seed) for seed in range(4)]
 SETS = [pr.RankingSet.from_rankings(members) for members in (FOLDS, FOLDS[::-1])]
 PLAIN = RANKINGS["plain"]()
 ROWS_OF_TWO = pr.Rows(Y, {"a": S, "b": S[::-1]})
+SLICED = pr.Rows(Y, S, columns={"half": list("aaaabbbb"), "number": [0.5, None] * 4})
 
 
 # What the functions need, by the name of the argument.
@@ -111,6 +112,7 @@ ALSO = {
     "Rows.from_frame": {"scores": "a"},
     "per_group": {"data": list(FOLDS)},
     "aggregate": {"data": list(FOLDS)},
+    "slices": {"data": SLICED, "by": ["half", "number"], "min_positives": 2},
 }
 FUNCTIONS = {
     name: function

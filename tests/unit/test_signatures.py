@@ -22,6 +22,7 @@ EXCEPTIONS = {
     ("precall.confusion", "threshold"): "what is asked, as a metric is elsewhere",
     ("precall.is_achievable", "precision"): "the second coordinate of the point",
     ("precall.is_achievable", "prevalence"): "all three together say which point is meant",
+    ("precall.slices", "by"): "what the data are cut by, without which nothing can be asked",
     ("precall.privacy.measure_epsilon", "data"): "what the mechanism is run on",
     ("precall.privacy.measure_epsilon", "neighbour"): "and what it is compared with",
 }
