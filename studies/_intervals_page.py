@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Sampling(NamedTuple):
 def write_page(
     results: Results,
     *,
-    regular: Collection[str],
+    groups: Mapping[str, Collection[str]],
     tuned_on: Collection[str],
     formulas: Collection[str],
 ) -> Path:
@@ -57,7 +57,7 @@ def write_page(
         "median of the replicates (bootstrap) or at the mean of ten folds (cross-validation). "
         "Coverages under .75 are drawn at .75.\n\n"
         "## Average precision\n\n"
-        + _formula_table(results.rows, regular, tuned_on, formulas)
+        + _formula_table(results.rows, groups, tuned_on, formulas)
         + "\n\n`beta`, exact binomial limits with as many trials as the influence variance is "
         "worth, is a candidate that was not adopted for areas. Its constants were chosen on the "
         f"models called tuned on ({', '.join(tuned_on)}). `NAME+K` has K negatives above "
@@ -86,34 +86,44 @@ def _case(row: Row) -> tuple[Any, ...]:
 
 
 def _formula_table(
-    rows: list[Row], regular: Collection[str], tuned_on: Collection[str], formulas: Collection[str]
+    rows: list[Row],
+    groups: Mapping[str, Collection[str]],
+    tuned_on: Collection[str],
+    formulas: Collection[str],
 ) -> str:
     chosen = [row for row in rows if row["part"] == "formula"]
     reference = {_case(row): row["width"] for row in chosen if row["method"] == "logit"}
     lines = []
-    for title, inner in (("regular", True), ("outlying", False)):
-        for tuned in (True, False):
-            for kind in ("fixed", "random"):
-                inside = [
-                    row
-                    for row in chosen
-                    if (row["model"] in regular) == inner
-                    and (row["model"] in tuned_on) == tuned
-                    and row["numbers"] == kind
+    for title, models in _by_tuning(groups, tuned_on).items():
+        for kind in ("fixed", "random"):
+            inside = [row for row in chosen if row["model"] in models and row["numbers"] == kind]
+            if not inside:
+                continue
+            by_method = {m: [r for r in inside if r["method"] == m] for m in formulas}
+            lines.append(
+                [
+                    f"{title}, {kind}",
+                    str(len(by_method["logit"])),
+                    *(_summary(found, reference) for found in by_method.values()),
                 ]
-                if not inside:
-                    continue
-                by_method = {m: [r for r in inside if r["method"] == m] for m in formulas}
-                lines.append(
-                    [
-                        f"{title}, {'tuned on' if tuned else 'unseen'}, {kind}",
-                        str(len(by_method["logit"])),
-                        *(_summary(found, reference) for found in by_method.values()),
-                    ]
-                )
+            )
     return "Least coverage (cases under .945) ×width.\n\n" + markdown_table(
         ["models, numbers of rows", "cases", *formulas], lines
     )
+
+
+def _by_tuning(
+    groups: Mapping[str, Collection[str]], tuned_on: Collection[str]
+) -> dict[str, list[str]]:
+    """Split the groups that have models which constants were chosen on."""
+    found = {}
+    for title, models in groups.items():
+        tuned = [model for model in models if model in tuned_on]
+        if tuned:
+            found[f"{title}, tuned on"] = tuned
+        others = [model for model in models if model not in tuned_on]
+        found[f"{title}, unseen" if tuned else title] = others
+    return found
 
 
 def _resampling_table(rows: list[Row]) -> str:
@@ -181,7 +191,7 @@ def draw_figure(
     results: Results,
     sampling: dict[tuple[str, float, int], Sampling],
     *,
-    regular: Collection[str],
+    groups: Mapping[str, Collection[str]],
 ) -> None:
     """Draw figures 4.7 (above), 4.8 and 4.9, and coverage on all score models."""
     import matplotlib.pyplot as plt
@@ -198,7 +208,7 @@ def draw_figure(
         ax.set_title(f"{model.replace('_', ' ')} (4.7)")
     _draw_widths(axes[1, 0], _shown(results), sampling, looks)
     _draw_locations(axes[1, 1], sampling, looks)
-    _draw_all_models(axes[1, 2], results.rows, regular, looks)
+    _draw_all_models(axes[1, 2], results.rows, groups, looks)
     for ax in axes.flat:
         ax.spines[["top", "right"]].set_visible(False)
         ax.set_visible(ax.has_data())
@@ -277,12 +287,12 @@ def _draw_locations(
 
 
 def _draw_all_models(
-    ax: Any, rows: list[Row], regular: Collection[str], looks: dict[str, Any]
+    ax: Any, rows: list[Row], groups: Mapping[str, Collection[str]], looks: dict[str, Any]
 ) -> None:
     """Every case of the formula methods, by kind of score model and of sample."""
-    groups = [(inside, kind) for inside in (True, False) for kind in ("fixed", "random")]
+    places = [(title, kind) for title in groups for kind in ("fixed", "random")]
     methods = ("binomial", "logit", "guarded")
-    for place, (inside, kind) in enumerate(groups):
+    for place, (title, kind) in enumerate(places):
         for offset, method in zip((-0.27, 0.0, 0.27), methods, strict=True):
             here = [
                 row["coverage"]
@@ -290,7 +300,7 @@ def _draw_all_models(
                 if row["part"] == "formula"
                 and row["method"] == method
                 and row["numbers"] == kind
-                and (row["model"] in regular) == inside
+                and row["model"] in groups[title]
             ]
             # Spread a little, in the order of their coverage, so that dots do not hide each other.
             x = place + offset + np.linspace(-0.09, 0.09, max(len(here), 1))
@@ -300,8 +310,6 @@ def _draw_all_models(
             )
             dots[0].set_rasterized(True)  # so many that as shapes they would be most of the file
     ax.axhline(0.95, color="black", linewidth=1.2, zorder=0)
-    ax.set_xticks(
-        range(len(groups)),
-        [f"{'regular' if inside else 'outlying'}\n{kind}" for inside, kind in groups],
-    )
+    named = [f"{title}\n{kind}".replace(" ", "\n") for title, kind in places]
+    ax.set_xticks(range(len(places)), named, fontsize=8)
     ax.set(ylim=(0.595, 1.01), ylabel="coverage", title="every case: score models, numbers of rows")

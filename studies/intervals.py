@@ -4,14 +4,12 @@ Every method of `interval` on regular score models and on models with a few nega
 everything, the numbers of positives and negatives fixed or random; cross-validation; `guarded` on
 other estimators; the intervals of other metrics.
 
-A data set of n positives and m negatives with continuous scores is drawn as n sorted positives and
-one multinomial over the gaps between them, so its cost does not depend on m; a block of data sets
-is one array, and the formula intervals of the whole block are one call.
+A block of data sets is one array, and the formula intervals of the whole block are one call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -27,8 +25,17 @@ from precall.inference.rules.rule import ClosedForm, closed_form
 from precall.inference.rules.stabilised import Stabilised
 from precall.metrics import Metric, aucpr, auprg, auroc, precision_at_recall
 from precall.ranking import Cells, Ranking
-from precall.simulate import REGULAR, Levels, OutlyingNegatives, Scenario, run_blocks
+from precall.simulate import (
+    HELD_OUT,
+    REGULAR,
+    UNSEEN,
+    Levels,
+    OutlyingNegatives,
+    Scenario,
+    run_blocks,
+)
 
+from ._cells import draw_cells
 from ._intervals_page import Sampling, draw_figure, shown_cases, write_page
 from ._results import Results, Row
 
@@ -44,6 +51,7 @@ OUTLYING = {
     for base in ("binormal_2", "bibeta", "offset_uniform")
     for number in (1, 3, 10)
 }
+MODELS = {**REGULAR, **UNSEEN, **HELD_OUT}
 #: Models that the constants of `beta` were chosen on, before this study.
 TUNED_ON = (
     "binormal_1",
@@ -53,6 +61,13 @@ TUNED_ON = (
     "normal_against_t2",
     "binormal_2+1",
 )
+#: Kinds of models: those that methods were developed on, and those found by looking for failures.
+GROUPS: dict[str, Collection[str]] = {
+    "regular": REGULAR,
+    "outlying": OUTLYING,
+    "found since": UNSEEN,
+    "held out": HELD_OUT,
+}
 OTHER_ESTIMATORS = ("davis_goadrich", "lower_trapezoid", "upper_trapezoid", "leave_one_out")
 OTHER_METRICS = (
     (auroc(), "logit"),
@@ -72,7 +87,7 @@ def scenario_of(model: str, n_neg: int) -> Any:
     if model in OUTLYING:
         base, number = OUTLYING[model]
         return OutlyingNegatives.expecting(number, n_neg, base=REGULAR[base])  # type: ignore[arg-type]
-    return REGULAR[model]
+    return MODELS[model]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,44 +131,6 @@ def formula(
     return closed_form(
         metric, rule, cells, sizes=sizes, varying=kind == "random", estimate=estimate
     )
-
-
-def draw_cells(
-    scenario: Any,
-    n_pos: int,
-    n_neg: int,
-    data_sets: int,
-    rng: np.random.Generator,
-    *,
-    random: bool = False,
-) -> tuple[Cells, FloatArray, FloatArray]:
-    """Draw the cells of many data sets at once, with their numbers of positives and negatives.
-
-    With `random` numbers a data set has as many rows as positives were drawn in the largest; the
-    rows left over hold no positive.
-    """
-    total = n_pos + n_neg
-    n = np.full(data_sets, n_pos)
-    if random:
-        n = rng.binomial(total, n_pos / total, size=data_sets)
-        while (empty := (n == 0) | (n == total)).any():
-            n[empty] = rng.binomial(total, n_pos / total, size=int(empty.sum()))
-    m = total - n
-    if isinstance(scenario, Levels):
-        positives = rng.multinomial(n, scenario.positives[::-1])
-        tied = rng.multinomial(m, scenario.negatives[::-1])
-        cells = Cells(positives, tied, np.zeros_like(tied), np.zeros(data_sets, dtype=np.int64))
-        return cells, n.astype(np.float64), m.astype(np.float64)
-    ours, theirs = scenario.distributions()
-    used = np.arange(n.max()) < n[:, np.newaxis]
-    scores = np.where(used, ours.sample(rng, used.shape), -np.inf)
-    scores = -np.sort(-scores, axis=1)
-    tail = np.ones(used.shape)
-    tail[used] = theirs.survival(scores[used])
-    gaps = np.diff(np.minimum(tail, 1.0), axis=1, prepend=0.0, append=1.0)
-    counts = rng.multinomial(m, gaps / gaps.sum(axis=1, keepdims=True))
-    cells = Cells(used.astype(np.int64), np.zeros(1), counts[:, :-1], counts[:, -1])
-    return cells, n.astype(np.float64), m.astype(np.float64)
 
 
 def formula_limits(cells: Cells, sizes: tuple[FloatArray, FloatArray], kind: str) -> Limits:
@@ -352,14 +329,14 @@ def draw(results: Results) -> None:
         )
         for model, prevalence, n_pos, resample in shown_cases(results)
     }
-    draw_figure(results, sampling, regular=REGULAR)
+    draw_figure(results, sampling, groups=GROUPS)
 
 
 def plan(*, quick: bool) -> list[tuple[str, str, str, float, int]]:
     """Return every case of the study."""
-    models = [*REGULAR, *OUTLYING]
+    models = [*REGULAR, *OUTLYING, *UNSEEN, *HELD_OUT]
     if quick:
-        models = ["binormal_1", "ten_levels", "bibeta+1"]
+        models = ["binormal_1", "ten_levels", "bibeta+1", "zero_inflated"]
     sizes = (20, 100) if quick else N_POS
     cases = [
         ("formula", model, kind, prevalence, n_pos)
@@ -371,10 +348,11 @@ def plan(*, quick: bool) -> list[tuple[str, str, str, float, int]]:
         if model not in OUTLYING or OUTLYING[model][1] < n_pos * (1 - prevalence) / prevalence
     ]
     few = ("binormal_1",) if quick else RESAMPLED_MODELS
-    for part in ("other", "resampling"):
+    more = () if quick else (*UNSEEN, *HELD_OUT)
+    for part, chosen in (("other", (*few, *more)), ("resampling", few)):
         cases += [
             (part, model, "fixed", prevalence, n_pos)
-            for model in few
+            for model in chosen
             for prevalence in PREVALENCES
             for n_pos in (20, 100)
         ]
@@ -403,7 +381,7 @@ def run(
     }
     results = Results(output, "intervals", settings)
     todo = plan(quick=quick)
-    every = [*REGULAR, *OUTLYING]
+    every = [*REGULAR, *OUTLYING, *UNSEEN, *HELD_OUT]
     for done, (part, model, kind, prevalence, n_pos) in enumerate(todo, start=1):
         key = {"part": part, "model": model, "numbers": kind}
         if not results.has(**key, prevalence=prevalence, n_pos=n_pos):
@@ -424,4 +402,4 @@ def run(
         if progress is not None:
             progress(done, len(todo))
     draw(results)
-    return write_page(results, regular=REGULAR, tuned_on=TUNED_ON, formulas=FORMULAS)
+    return write_page(results, groups=GROUPS, tuned_on=TUNED_ON, formulas=FORMULAS)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import precall as pr
-from precall.simulate import Bibeta, Binormal, rank_batch
+from precall.simulate import UNSEEN, Bibeta, Binormal, rank_batch
 from studies.intervals import (
     draw_cells,
     formula_limits,
@@ -91,6 +91,14 @@ def test_other_estimators_and_metrics_cover(prevalence):
         assert covers_at_least(coverage, claim, simulations=500), key
 
 
+@pytest.mark.parametrize("n_pos", [20, 100])
+def test_auroc_covers_where_labels_are_wrong(n_pos):
+    """One label in a hundred is: with few positives most samples show none of theirs."""
+    found = coverage_of("other", "noisy_perfect", "fixed", 0.01, n_pos)
+    assert found["auroc", "", "logit"] < 0.65
+    assert covers_at_least(found["auroc", "", "beta"], 0.95)
+
+
 def test_precision_at_recall_covers_at_a_kink_of_the_curve():
     """Precision is 1 up to recall .5 and falls steeply after it: no slope describes that."""
     found = coverage_of("other", "offset_uniform", "fixed", 0.1, 50, simulations=500)
@@ -117,6 +125,16 @@ def test_fast_data_sets_have_the_distribution_of_slow_ones():
     error = np.sqrt(fast.var() / repeats + slow.var() / repeats)
     assert abs(fast.mean() - slow.mean()) < 4 * error
     assert fast.var() / slow.var() == pytest.approx(1, abs=4 * np.sqrt(4 / repeats))
+
+
+def test_fast_data_sets_with_rows_at_zero_have_the_distribution_of_slow_ones():
+    scenario, n, m, repeats = UNSEEN["zero_inflated"], 10, 40, 4000
+    cells, _, _ = draw_cells(scenario, n, m, repeats, np.random.default_rng(1))
+    batch = rank_batch(*scenario.sample_scores(n, m, size=repeats, rng=2))
+    for metric in (pr.metrics.auroc(), pr.metrics.aucpr()):
+        fast, slow = metric.value(cells), metric.value(batch.cells)
+        error = np.sqrt(fast.var() / repeats + slow.var() / repeats)
+        assert abs(fast.mean() - slow.mean()) < 4 * error
 
 
 def test_cluster_interval_covers_where_rows_repeat_each_other():

@@ -106,7 +106,7 @@ def interval(
     >>> example = pr.load_example()
     >>> rows = pr.Rows(example.label, example.scores, clusters=example.label.cumsum())
     >>> pr.interval(rows, pr.metrics.auroc, model="gradient_boosting").method
-    'logit'
+    'beta'
     """
     what = as_metric(metric)
     _validation.require_progress(progress)

@@ -55,7 +55,7 @@ class RocArea(Metric):
         """DeLong's variance is that of the whole area."""
         if not self.smooth:
             return ("bootstrap_percentile",)
-        formulas = ("delong_logit", "delong", "delong_beta")
+        formulas = ("delong_beta", "delong_logit", "delong")
         return (*formulas, "bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from .. import limits
 from ..influence import linearise, sample_factor
 from .rule import ClosedForm, Counts, Formula, wald
@@ -27,8 +29,24 @@ class DeLong(Formula):
         if self.scale == "logit":
             return limits.logit_limits(form.estimate, form.variance, form.trials, level)
         if self.scale == "beta":
-            return limits.beta_limits(form.estimate, form.variance, form.trials, level)
+            return _guarded_beta(form, level)
         return limits.one_sided_ends(form.estimate, *wald(form, level), form.trials, level)
+
+
+def _guarded_beta(form: ClosedForm, level: float) -> tuple[Any, Any]:
+    """Exact limits, with room for a kind of rows that was not seen.
+
+    With k rows of the smaller class, a kind that is ``1 - alpha**(1/k)`` of the class is missing
+    from the sample with probability alpha. If it were ranked below everything, the area would be
+    ``estimate * alpha**(1/k)``; the lower limit is not above that, and the upper limit not below
+    its mirror.
+    """
+    low, high = limits.beta_limits(form.estimate, form.variance, form.trials, level)
+    seen = limits.certain_limit(form.trials, level)
+    return (
+        np.minimum(low, form.estimate * seen),
+        np.maximum(high, 1.0 - (1.0 - form.estimate) * seen),
+    )
 
 
 _SOURCE = "DeLong, DeLong & Clarke-Pearson 1988; with clusters Obuchowski 1997"
@@ -39,7 +57,7 @@ DELONG_LOGIT = DeLong(
     clustered=True,
     summary="DeLong's variance on the logit scale",
     source=_SOURCE,
-    caution="short with few positives and an area near 1: .87 at the lowest",
+    caution="short with few positives and an area near 1: .36 where one label in 100 is wrong",
 )
 DELONG = DeLong(
     key="delong",
@@ -55,7 +73,8 @@ DELONG_BETA = DeLong(
     name="beta",
     scale="beta",
     clustered=True,
-    summary="exact binomial limits of as many trials as DeLong's variance is worth",
-    source="Korn & Graubard 1998, with DeLong's variance",
-    caution="wider where the others already hold",
+    summary="exact binomial limits of as many trials as DeLong's variance is worth, with room for "
+    "a kind of rows that was not seen; the default",
+    source="Korn & Graubard 1998, with DeLong's variance; the guard is this library's",
+    caution="wider where the others already hold: by 12 % in the median",
 )
