@@ -63,6 +63,7 @@ from .ranking.builder import RankingBuilder
 from .rows import Rows
 
 if TYPE_CHECKING:
+    from . import audit as audit
     from . import engines as engines
     from . import privacy as privacy
     from . import results as results
@@ -70,7 +71,7 @@ if TYPE_CHECKING:
     from .evaluation.build import evaluate as evaluate
 
 # Loaded when first used, so that `import precall` stays quick.
-_SUBPACKAGES = ("engines", "privacy", "results", "simulate")
+_SUBPACKAGES = ("audit", "engines", "privacy", "results", "simulate")
 _LATER = {"evaluate": ".evaluation.build"}
 
 __all__ = [

@@ -8,8 +8,28 @@ from typing import Any
 from ._notebook import Rich
 
 
+class Span:
+    """What has a lower and an upper limit."""
+
+    low: float
+    high: float
+
+    @property
+    def width(self) -> float:
+        """Distance between the limits."""
+        return self.high - self.low
+
+    def __contains__(self, value: float) -> bool:
+        """Return whether a value lies within the limits, ends included."""
+        return self.low <= value <= self.high
+
+    def __iter__(self) -> Any:
+        """Unpack as ``low, high = interval``."""
+        return iter((self.low, self.high))
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Interval(Rich):
+class Interval(Span, Rich):
     """A number with its lower and upper limit.
 
     Attributes
@@ -29,19 +49,6 @@ class Interval(Rich):
     estimate: float
     confidence_level: float
     method: str
-
-    @property
-    def width(self) -> float:
-        """Distance between the limits."""
-        return self.high - self.low
-
-    def __contains__(self, value: float) -> bool:
-        """Return whether a value lies within the limits, ends included."""
-        return self.low <= value <= self.high
-
-    def __iter__(self) -> Any:
-        """Unpack as ``low, high = interval``."""
-        return iter((self.low, self.high))
 
     def __repr__(self) -> str:
         """Return one line."""

@@ -5,6 +5,7 @@ notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
 """
 
 from ._interval import Interval
+from .audit.label_bounds import LabelBounds
 from .curves.curve import Curve
 from .curves.decision import DecisionCurve
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
@@ -59,6 +60,7 @@ __all__ = [
     "GroupEvaluation",
     "GroupValues",
     "Interval",
+    "LabelBounds",
     "Measure",
     "MeasuredEpsilon",
     "MetricInterval",
