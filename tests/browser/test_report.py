@@ -3,6 +3,7 @@
 Pictures of the pages are left in build/screenshots.
 """
 
+import math
 import re
 import threading
 from collections.abc import Callable, Iterator
@@ -251,6 +252,11 @@ def test_the_threshold_explorer_counts_right(view, example, model):
     assert view.text("#explorer") != before
 
 
+def type_prevalence(view: Opened, text: str) -> None:
+    view.page.fill("#prevalence", text)
+    view.page.press("#prevalence", "Enter")
+
+
 def type_threshold(view: Opened, text: str) -> None:
     view.page.fill("#threshold", text)
     view.page.press("#threshold", "Enter")
@@ -348,7 +354,7 @@ def test_a_promise_goes_when_the_threshold_moves(view, example, how):
     elif how == "model":
         view.page.select_option("#explore-model", "1")
     else:
-        view.move("#prevalence-slider", 0)
+        type_prevalence(view, "0.3")
     assert "confidence" not in view.text("#certificate-text")
     assert view.page.input_value("#certificate") == ""
 
@@ -398,8 +404,8 @@ def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):
     first = view.curves()[0]
     for index in (2, len(table.prevalence) - 1):
         prevalence = float(table.prevalence[index])
-        view.move("#prevalence-slider", index)
-        assert view.text("#prevalence") == wording.percent(prevalence)
+        view.move("#prevalence-slider", math.log(prevalence / (1 - prevalence)))
+        assert view.page.input_value("#prevalence") == wording.percent(prevalence)
         shown = view.page.eval_on_selector_all(
             "#elsewhere tbody tr td:nth-child(2)", "all => all.map(s => s.textContent)"
         )
@@ -418,10 +424,70 @@ def test_the_prevalence_slider_redraws_curve_band_and_numbers(view, example):
     assert view.page.is_disabled("#certificate")  # promises are for the prevalence of the data
     view.take_picture("example-elsewhere")
     view.page.click("#prevalence-reset")
-    assert "the data" in view.text("#prevalence")
+    assert view.text("#prevalence-note") == "The prevalence of the data."
     again = view.curves()[0]
     assert again["y"] == first["y"]
     assert view.page.is_enabled("#certificate")
+
+
+@pytest.mark.parametrize("typed", ["0.1", "10 %", " 10% "])
+def test_a_typed_prevalence_is_answered(view, example, typed):
+    """Between computed prevalences, within a few thousandths of what is computed there."""
+    type_prevalence(view, typed)
+    assert view.page.input_value("#prevalence") == "10 %"
+    assert "between computed prevalences" in view.text("#prevalence-note")
+    shown = view.page.eval_on_selector_all(
+        "#elsewhere tbody tr td:nth-child(2)", "all => all.map(s => s.textContent)"
+    )
+    for text, ranking in zip(shown, example.rankings, strict=True):
+        exact = pr.interval(ranking, prevalence=0.1)
+        numbers = [float(number) for number in re.findall(r"[\d.]+", text)]
+        assert numbers == pytest.approx([exact.estimate, exact.low, exact.high], abs=0.0075)
+    curve = pr.pr_curve(example.rankings[0].at_prevalence(0.1))
+    moved = view.curves()[0]
+    tp, fp = curve.tp[curve.observed], curve.fp[curve.observed]
+    assert rounded(tp / curve.n_pos, tp / (tp + fp)) <= rounded(moved["x"], moved["y"])
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("much", "is not a share"),
+        ("2", "is not a share"),
+        ("", "is not"),
+        ("1e-9", "Computed from"),
+    ],
+)
+def test_a_prevalence_that_cannot_be_answered_is_refused(view, example, typed, said):
+    before = view.page.input_value("#prevalence")
+    type_prevalence(view, typed)
+    assert said in view.text("#prevalence-note")
+    assert view.page.input_value("#prevalence") == before
+
+
+def test_a_page_about_another_prevalence_opens_there(visit, tmp_path):
+    data = pr.load_example()
+    evaluation = evaluate(data.label, data.scores, prevalence=0.1, curves=True)
+    view = visit(write_report(evaluation, tmp_path / "page.html"))
+    assert view.page.input_value("#prevalence") == "10 %"
+    assert view.page.is_enabled("#certificate")
+    assert "where the prevalence is 10 %" in view.text("#answer")
+    shown = view.page.inner_text("#elsewhere tbody tr td:nth-child(2)")
+    assert shown == evaluation.models[0].measures["aucpr"].text
+    view.page.click("#prevalence-reset")
+    assert view.page.is_disabled("#certificate")
+    own = pr.interval(pr.rank(data.label, data.scores["gradient_boosting"]), sampling="rows")
+    assert view.page.inner_text("#elsewhere tbody tr td:nth-child(2)") == wording.interval(
+        own.estimate, own.low, own.high
+    )
+
+
+def test_the_best_model_is_opened_first(visit, tmp_path):
+    data = pr.load_example()
+    names = ["scorecard", "gradient_boosting"]
+    evaluation = evaluate(data.label, {name: data.scores[name] for name in names})
+    view = visit(write_report(evaluation, tmp_path / "page.html"))
+    assert view.page.input_value("#explore-model") == "1"
 
 
 def test_precision_elsewhere_has_the_limits_of_recall_and_false_positive_rate(view, example):
@@ -431,7 +497,7 @@ def test_precision_elsewhere_has_the_limits_of_recall_and_false_positive_rate(vi
     prevalence = float(table.prevalences.prevalence[index])
     row = len(table.thresholds) // 2
     view.move("#threshold-slider", row)
-    view.move("#prevalence-slider", index)
+    view.move("#prevalence-slider", math.log(prevalence / (1 - prevalence)))
     at = confusion(ranking, table.thresholds.threshold[row].item())
     recall = exact_limits(at.tp, ranking.n_pos, 0.975)
     rate = exact_limits(at.fp, ranking.n_neg, 0.975)
@@ -536,7 +602,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_hostile_name_does_nothing(visit, hostile):
     view = visit(hostile)
-    view.move("#prevalence-slider", 0)
+    view.move("#prevalence-slider", -9)
     view.page.select_option("#explore-model", "1")
     view.take_picture("hostile-names")
     assert view.page.evaluate("window.hacked") is None
@@ -640,6 +706,6 @@ def test_extreme_data_give_a_page_that_says_why(visit, tmp_path, case):
     else:
         slider = view.page.locator("#threshold-slider")
         view.move("#threshold-slider", int(slider.get_attribute("max")))
-        view.move("#prevalence-slider", 0)
+        view.move("#prevalence-slider", -9)
         assert not re.search(r"\b(NaN|undefined|Infinity)\b", view.page.inner_text("body"))
     view.take_picture(f"extreme-{case}", whole=False)

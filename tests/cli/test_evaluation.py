@@ -177,10 +177,8 @@ def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good,
     level = 1 - 0.05 / 4
     interval = best.measures["precision_at_recall"].interval.at_level(level)
     told = wording.percent_interval(interval.estimate, interval.low, interval.high)
-    assert (
-        f"precision of {told}; the interval allows for the choice among 4 models"
-        in (evaluation.answer[0])
-    )
+    assert f"precision of {told}: " in evaluation.answer[0]
+    assert "The interval allows for the choice among 4 models." in evaluation.answer[0]
     sentence = evaluation.answer[-1]
     assert "with 95 % confidence, the choice among 14 precisions and 4 models" in sentence
     ranking = pr.rank(y, scores[best.name])

@@ -22,6 +22,7 @@ from .options import (
     json_option,
     level_option,
     metric_option,
+    prevalence_option,
     read,
     reading_options,
     seed_option,
@@ -52,6 +53,7 @@ from .terminal import console, grid, heading, progress_bar, sentences, write_jso
 @click.option(
     "--resamples", type=click.IntRange(min=100), default=2000, show_default=True, help="How many."
 )
+@prevalence_option
 @level_option
 @seed_option
 @json_option
@@ -66,6 +68,7 @@ def command(
     metric: Metric,
     method: str,
     resamples: int,
+    prevalence: float | None,
     level: float,
     seed: int,
     as_json: bool,
@@ -87,6 +90,7 @@ def command(
             rows,
             metric=metric,
             method=method,
+            prevalence=prevalence,
             confidence_level=level,
             n_resamples=resamples,
             rng=seed,

@@ -26,6 +26,7 @@ from .options import (
     level_option,
     memory_option,
     more_metrics_option,
+    prevalence_option,
     reading_options,
     recall_option,
     seed_option,
@@ -57,6 +58,7 @@ from .terminal import (
 @cluster_option
 @level_option
 @recall_option
+@prevalence_option
 @more_metrics_option
 @seed_option
 @memory_option
@@ -72,6 +74,7 @@ def command(
     cluster: str | None,
     level: float,
     recall: float,
+    prevalence: float | None,
     metrics: tuple[Metric, ...],
     seed: int,
     memory: int,
@@ -91,7 +94,17 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading, metrics)
+    request = FileRequest(
+        file,
+        roles,
+        level=level,
+        recall=recall,
+        seed=seed,
+        memory=memory * 2**20,
+        reading=reading,
+        metrics=metrics,
+        prevalence=prevalence,
+    )
     evaluation = evaluated(request)
     if as_json:
         write_json({"precall": __version__, "file": file} | evaluation.to_dict())

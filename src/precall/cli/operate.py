@@ -20,6 +20,7 @@ from .options import (
     json_option,
     level_option,
     memory_option,
+    prevalence_option,
     ranked,
     reading_options,
 )
@@ -55,7 +56,7 @@ _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
     type=click.Choice(PREFERENCES),
     help="Which of the thresholds that keep everything: the lowest or the highest.",
 )
-@click.option("--prevalence", type=_TARGET, help="Prevalence elsewhere, for precision there.")
+@prevalence_option
 @level_option
 @memory_option
 @json_option

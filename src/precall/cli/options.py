@@ -159,6 +159,12 @@ level_option = click.option(
 recall_option = click.option(
     "--recall", type=_FRACTION, default=0.8, show_default=True, help="Recall to give precision at."
 )
+prevalence_option = click.option(
+    "--prevalence",
+    type=_FRACTION,
+    metavar="SHARE",
+    help="The known share of positives that the answer is about, if not that of FILE.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
 )
@@ -231,6 +237,7 @@ class FileRequest(NamedTuple):
     reading: ReadOptions = ReadOptions()
     metrics: tuple[Metric, ...] = ()
     thresholds: tuple[float, ...] = ()
+    prevalence: float | None = None
 
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
@@ -269,6 +276,7 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         "recall": request.recall,
         "seed": request.seed,
         "metrics": request.metrics,
+        "prevalence": request.prevalence,
     }
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):

@@ -26,6 +26,7 @@ from .options import (
     level_option,
     memory_option,
     more_metrics_option,
+    prevalence_option,
     reading_options,
     recall_option,
     seed_option,
@@ -48,6 +49,7 @@ from .terminal import spinner
 @cluster_option
 @level_option
 @recall_option
+@prevalence_option
 @more_metrics_option
 @seed_option
 @memory_option
@@ -71,6 +73,7 @@ def command(
     cluster: str | None,
     level: float,
     recall: float,
+    prevalence: float | None,
     metrics: tuple[Metric, ...],
     seed: int,
     memory: int,
@@ -85,7 +88,7 @@ def command(
     if file is None:
         if label or scores or weight or pos_label or group or cluster:
             raise InputError("columns are named but no FILE: run precall report FILE --label ...")
-        request, origin = _example(level, recall, metrics, seed, output)
+        request, origin = _example(level, recall, metrics, prevalence, seed, output)
     else:
         if not label or not scores:
             raise InputError("which columns? run precall report FILE --label NAME --score NAME")
@@ -97,7 +100,17 @@ def command(
             cluster=cluster,
             pos_label=pos_label,
         )
-        request = FileRequest(file, roles, level, recall, seed, memory * 2**20, reading, metrics)
+        request = FileRequest(
+            file,
+            roles,
+            level=level,
+            recall=recall,
+            seed=seed,
+            memory=memory * 2**20,
+            reading=reading,
+            metrics=metrics,
+            prevalence=prevalence,
+        )
         origin = Origin(source=file_title(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
     evaluation = evaluated(request, curves=True)
@@ -110,7 +123,12 @@ def command(
 
 
 def _example(
-    level: float, recall: float, metrics: tuple[Metric, ...], seed: int, output: str
+    level: float,
+    recall: float,
+    metrics: tuple[Metric, ...],
+    prevalence: float | None,
+    seed: int,
+    output: str,
 ) -> tuple[FileRequest, Origin]:
     example = load_example()
     columns = example.columns
@@ -120,7 +138,16 @@ def _example(
         group=columns["group"],
         cluster=columns["cluster"],
     )
-    request = FileRequest(str(example_path()), roles, level, recall, seed, LARGE, metrics=metrics)
+    request = FileRequest(
+        str(example_path()),
+        roles,
+        level,
+        recall,
+        seed,
+        LARGE,
+        metrics=metrics,
+        prevalence=prevalence,
+    )
     command = ["precall", "report", *_settings(request), "-o", output]
     title = "Card payments: the example that comes with precall"
     return request, Origin(source=title, command=tuple(command))
@@ -143,10 +170,11 @@ def _again(request: FileRequest, output: str) -> tuple[str, ...]:
 def _settings(request: FileRequest) -> list[str]:
     """Settings that are not the default ones."""
     words = []
-    for option, default in (("level", 0.95), ("recall", 0.8), ("seed", 0)):
+    defaults = {"level": 0.95, "recall": 0.8, "prevalence": None, "seed": 0}
+    for option, default in defaults.items():
         value = getattr(request, option)
         if value != default:
-            words += [f"--{option}", f"{value:g}"]
+            words += [f"--{option}", repr(value)]
     for metric in request.metrics:
         words += ["--metric", str(metric)]
     reading = request.reading

@@ -34,6 +34,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
         "n_neg": float(evaluation.ranking.n_neg),
         "prevalence": evaluation.prevalence,
         "weighted": evaluation.ranking.weighted,
+        "best": evaluation.models.index(evaluation.best),
         "models": models,
         "contours": [
             {"value": line.value, "x": _short(line.recall), "y": _short(line.precision)}
@@ -59,7 +60,7 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
         "thresholds": _thresholds(model),
         "prevalences": {
             name: plain(getattr(model.prevalences, name))
-            for name in ("prevalence", "own", "estimate", "low", "high", "floor")
+            for name in ("prevalence", "own", "start", "estimate", "low", "high", "floor")
         },
         "certificates": [
             {
@@ -102,7 +103,7 @@ def _drawn(curve: Curve) -> dict[str, Any]:
 
 
 def _band(model: ModelEvaluation) -> dict[str, Any] | None:
-    band = model.band
+    band = model.own_band
     if band is None:
         return None
     return {"x": _short(band.x), "low": _short(band.low), "high": _short(band.high)}

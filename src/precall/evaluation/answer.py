@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +12,8 @@ from . import wording
 from .promises import choice, kept_precision
 from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
 
+# Under so many positives the first-order approximation of a comparison is rough.
+HINT_POSITIVES = 20
 # A promise that finds less than this share of the positives is of little use.
 _USEFUL_RECALL = 0.2
 # A share of a count that is whole may come out a rounding error off.
@@ -75,16 +76,11 @@ def answer(evaluation: Evaluation) -> tuple[str, ...]:
 
 def _counts(best: ModelEvaluation, evaluation: Evaluation) -> str:
     """With few positives, what is known is what was counted."""
-    rows = best.ranking.rows or best.ranking.cells
-    tp, fp = np.cumsum(rows.positives), np.cumsum(rows.above + rows.tied)
-    positives = evaluation.n_positive_rows
-    wanted = math.ceil(evaluation.settings.recall * positives - _ROUNDING)
-    row = int(np.searchsorted(tp, wanted))
-    found, selected = wording.count(tp[row]), wording.plural(tp[row] + fp[row], "row")
-    reach = wording.threshold(best.ranking.threshold[row].item())
+    reach, found, selected = _reached(best, evaluation)
+    positives = wording.plural(evaluation.n_positive_rows, "positive")
     return (
-        f"{best.title} finds {found} of the {wording.plural(positives, 'positive')} in the "
-        f"{selected} with scores of {reach} and above."
+        f"{best.title} finds {wording.count(found)} of the {positives} in the "
+        f"{wording.plural(selected, 'row')} with scores of {reach} and above."
     )
 
 
@@ -112,8 +108,39 @@ def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
     interval = measure.interval.at_level(evaluation.settings.choice_level)
     shown = wording.percent_interval(interval.estimate, interval.low, interval.high)
     models = evaluation.settings.candidates
-    allowed = f"; the interval allows for the choice among {models} models" if models > 1 else ""
-    return f"{best.title} finds {recall} of the positives at a precision of {shown}{allowed}."
+    allowed = f" The interval allows for the choice among {models} models." if models > 1 else ""
+    return (
+        f"{best.title} finds {recall} of the positives at a precision of {shown}"
+        f"{_where(best)}: {_alarms(best, evaluation)}.{allowed}"
+    )
+
+
+def _where(best: ModelEvaluation) -> str:
+    """The prevalence, where it is not that of the data."""
+    prevalence = best.settings.prevalence
+    return "" if prevalence is None else f" where the prevalence is {wording.percent(prevalence)}"
+
+
+def _alarms(best: ModelEvaluation, evaluation: Evaluation) -> str:
+    """What that takes here: the threshold, the rows that it selects, and how many rightly."""
+    reach, found, selected = _reached(best, evaluation)
+    alarms = wording.plural(selected, "alarm")
+    right = wording.count(found)
+    return (
+        f"scores of {reach} and above, {alarms} in these {wording.count(evaluation.n_rows)} rows, "
+        f"{right} of them right"
+    )
+
+
+def _reached(best: ModelEvaluation, evaluation: Evaluation) -> tuple[str, float, float]:
+    """The threshold that reaches the recall, with the positives and all rows that it selects."""
+    ranking = best.ranking
+    wanted = evaluation.settings.recall * ranking.n_pos * (1.0 - _ROUNDING)
+    row = int(np.searchsorted(np.cumsum(ranking.positives), wanted))
+    rows = ranking.rows or ranking.cells
+    found = float(np.sum(rows.positives[: row + 1]))
+    negatives = float(np.sum((rows.above + rows.tied)[: row + 1]))
+    return wording.threshold(ranking.threshold[row].item()), found, found + negatives
 
 
 def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
@@ -132,16 +159,23 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     if len(verdicts) == 1:
         (only,) = verdicts
         words = "is" if only.shown else "is not shown to be"
-        return f"It {words} better than {only.worse}: {only.difference} AUCPR."
+        hint = ", a hint with so few positives" if _is_hint(evaluation) else ""
+        return f"It {words} better than {only.worse}: {only.difference} AUCPR{hint}."
     # The interval of a difference is for a pair that was not chosen: those are left to the table.
     shown, others = ([v.worse for v in verdicts if v.shown is said] for said in (True, False))
     sentences = []
+    hint = " (a hint with so few positives)" if _is_hint(evaluation) else ""
     if shown:
-        sentences.append(f"It is better than {wording.listing(shown)}.")
+        sentences.append(f"It is better than {wording.listing(shown)}{hint}.")
     if others:
         also = "also " if shown else ""
         sentences.append(f"It is not shown to be {also}better than {wording.listing(others)}.")
     return " ".join(sentences)
+
+
+def _is_hint(evaluation: Evaluation) -> bool:
+    """Whether there are so few positives that a comparison is no more than a hint."""
+    return evaluation.n_positive_rows < HINT_POSITIVES
 
 
 def promised(best: ModelEvaluation) -> OperatingPoint | None:
@@ -165,6 +199,6 @@ def _promise(best: ModelEvaluation) -> str:
     kept = wording.percent(kept_precision(point))
     return (
         f"Selecting scores of {wording.threshold(point.threshold)} and above keeps precision at or "
-        f"above {kept} with {level} confidence{assumed}; here that finds "
+        f"above {kept} with {level} confidence{_where(best)}{assumed}; here that finds "
         f"{wording.percent(found, 0)} of the positives."
     )

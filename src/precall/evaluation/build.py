@@ -16,7 +16,7 @@ from ..inference.bands import Band, difference_band
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
-from ..metrics import Metric, as_metric
+from ..metrics import Metric, as_metric, aucpr
 from ..ranking import Ranking
 from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
@@ -24,6 +24,7 @@ from . import wording
 from .answer import answer
 from .findings import find
 from .measures import GROUP_METRICS, measure, shown_metrics
+from .prevalences import elsewhere
 from .quiet import quietly
 from .results import Evaluation, GroupEvaluation, Measure, ModelEvaluation, ranked_models
 from .settings import Settings
@@ -48,6 +49,7 @@ def evaluate(
     confidence_level: float = 0.95,
     recall: float = 0.8,
     metrics: Iterable[Metric | type[Metric] | str] = (),
+    prevalence: float | None = None,
     seed: int = 0,
     curves: bool = False,
     progress: Progress | None = None,
@@ -72,6 +74,9 @@ def evaluate(
         Recall at which precision is reported.
     metrics : iterable of Metric or str
         Metrics to show beside those that are always shown.
+    prevalence : float, optional
+        The known prevalence that the answer is about, where it is not that of the data: every
+        measure, promise and comparison is as it would be there.
     seed : int, default 0
         For the draws of the bands.
     curves : bool, default False
@@ -104,7 +109,13 @@ def evaluate(
         data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label
     )
     settings = _settings(
-        confidence_level, recall, seed, rows.cluster is not None, len(rows.names), metrics
+        confidence_level,
+        recall,
+        seed,
+        rows.cluster is not None,
+        len(rows.names),
+        metrics,
+        prevalence,
     )
     _validation.require_progress(progress)
     curves = _validation.as_flag(curves, "curves")
@@ -121,12 +132,18 @@ def evaluate(
         several = len(models) > 1 and models[0].has_both_classes
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
-            partial(compare, rows, confidence_level=settings.confidence_level, rng=settings.seed)
+            partial(
+                compare,
+                rows,
+                prevalence=settings.prevalence,
+                confidence_level=settings.confidence_level,
+                rng=settings.seed,
+            )
             if several
             else lambda: None,
             partial(_group_sets, rows, groups),
             partial(_difference_bands, rows, models, settings)
-            if several and curves and rows.weight is None
+            if several and curves and rows.weight is None and settings.prevalence is None
             else dict,
         ]
         comparison, per_group, bands = _threads.in_threads(tasks, len(rows))
@@ -140,6 +157,7 @@ def evaluate_rankings(
     confidence_level: float = 0.95,
     recall: float = 0.8,
     metrics: Iterable[Metric | type[Metric] | str] = (),
+    prevalence: float | None = None,
     seed: int = 0,
 ) -> Evaluation:
     """Evaluate models whose rows are not at hand, such as rankings from an engine.
@@ -151,7 +169,7 @@ def evaluate_rankings(
     rankings : mapping from name to Ranking
     groups : mapping from name to RankingSet, optional
         The same models ranked group by group.
-    confidence_level, recall, metrics, seed
+    confidence_level, recall, metrics, prevalence, seed
         As in :func:`evaluate`.
 
     Examples
@@ -164,7 +182,7 @@ def evaluate_rankings(
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")
     rankings = {name: _validation.as_ranking(ranking) for name, ranking in rankings.items()}
-    settings = _settings(confidence_level, recall, seed, False, len(rankings), metrics)
+    settings = _settings(confidence_level, recall, seed, False, len(rankings), metrics, prevalence)
     titles = wording.clean_names(list(rankings))
     with quietly():
         models = [
@@ -182,6 +200,7 @@ def _settings(
     clustered: bool,
     candidates: int,
     metrics: Iterable[Any] = (),
+    prevalence: object = None,
 ) -> Settings:
     if isinstance(metrics, (str, Metric, type)):
         metrics = (metrics,)
@@ -195,12 +214,19 @@ def _settings(
         clustered=clustered,
         candidates=candidates,
         metrics=tuple(as_metric(metric) for metric in metrics),
+        prevalence=None if prevalence is None else _validation.as_prevalence(prevalence),
     )
 
 
 def _intervals(data: Any, settings: Settings, model: str | None = None) -> Intervals:
     def found(metric: Metric) -> MetricInterval:
-        return interval(data, metric, model=model, confidence_level=settings.confidence_level)
+        return interval(
+            data,
+            metric,
+            model=model,
+            confidence_level=settings.confidence_level,
+            prevalence=settings.prevalence,
+        )
 
     return found
 
@@ -241,14 +267,15 @@ def _model(
     name: str, title: str, ranking: Ranking, settings: Settings, intervals: Intervals
 ) -> ModelEvaluation:
     shown = shown_metrics(settings.recall)
-    measures = {metric.name: measure(metric, ranking, intervals) for metric in shown}
+    there = elsewhere(ranking, settings.prevalence)
+    measures = {metric.name: measure(metric, there, intervals) for metric in shown}
     for metric in settings.metrics:
         if metric not in shown:
-            measures[str(metric)] = measure(metric, ranking, intervals)
+            measures[str(metric)] = measure(metric, there, intervals)
     effect = None
     clustered = measures["aucpr"].interval
     if settings.clustered and clustered is not None:
-        independent = interval(ranking, confidence_level=settings.confidence_level)
+        independent = _intervals(ranking, settings)(aucpr())
         effect = clustered.width / independent.width
     return ModelEvaluation(
         name=name,
@@ -306,7 +333,11 @@ def _group(name: str, title: str, rankings: list[Ranking], settings: Settings) -
     with quietly():
         measures: tuple[dict[str, Measure], ...] = tuple(
             {
-                metric.name: measure(metric, ranking, _intervals(ranking, settings))
+                metric.name: measure(
+                    metric,
+                    elsewhere(ranking, settings.prevalence),
+                    _intervals(ranking, settings),
+                )
                 for metric in GROUP_METRICS
             }
             for ranking in rankings

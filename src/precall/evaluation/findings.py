@@ -76,6 +76,12 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
         yield _warning(
             f"Only {wording.plural(negatives, 'negative')}: precision hardly depends on the scores."
         )
+    if evaluation.settings.prevalence is not None:
+        yield _note(
+            f"Precision and areas are for a prevalence of "
+            f"{wording.percent(evaluation.settings.prevalence)}; these rows have "
+            f"{wording.percent(evaluation.prevalence)}. Intervals take it as known."
+        )
     if evaluation.ranking.weighted:
         yield from _weights(evaluation)
 

@@ -27,20 +27,31 @@ class PrevalenceTable:
     ----------
     prevalence : array
         Ascending; the data's own is element `own`.
-    own : int
+    own, start : int
+        Where the data are, and the prevalence that the answer is about.
     estimate, low, high, floor : array
     """
 
     prevalence: FloatArray
     own: int
+    start: int
     estimate: FloatArray
     low: FloatArray
     high: FloatArray
     floor: FloatArray
 
 
-def prevalence_table(ranking: Ranking, confidence_level: float) -> PrevalenceTable:
-    """Tabulate from a hundredth to a hundred times the odds of the data.
+def elsewhere(ranking: Ranking, prevalence: float | None) -> Ranking:
+    """Return the ranking at another prevalence; itself without one, or with one class only."""
+    if prevalence is None or not (ranking.n_pos and ranking.n_neg):
+        return ranking
+    return ranking.at_prevalence(prevalence)
+
+
+def prevalence_table(
+    ranking: Ranking, confidence_level: float, wanted: float | None = None
+) -> PrevalenceTable:
+    """Tabulate from a hundredth to a hundred times the odds of the data, and where it is wanted.
 
     Each value is that of ``interval(ranking, prevalence=p)``: the prevalence elsewhere is
     taken as known.
@@ -53,7 +64,10 @@ def prevalence_table(ranking: Ranking, confidence_level: float) -> PrevalenceTab
     kept = (prevalence > 1e-12) & (prevalence < 1.0 - 1e-9)
     kept[steps] = True
     prevalence = prevalence[kept]
-    own = int(np.count_nonzero(kept[:steps]))
+    if wanted is not None:
+        prevalence = np.unique(np.append(prevalence, wanted))
+    own = int(np.searchsorted(prevalence, ranking.prevalence))
+    start = own if wanted is None else int(np.searchsorted(prevalence, wanted))
     rows = []
     with quietly():
         for index, value in enumerate(prevalence.tolist()):
@@ -64,5 +78,11 @@ def prevalence_table(ranking: Ranking, confidence_level: float) -> PrevalenceTab
             rows.append((found.estimate, found.low, found.high, floor))
     estimate, low, high, floors = np.array(rows).T
     return PrevalenceTable(
-        prevalence=prevalence, own=own, estimate=estimate, low=low, high=high, floor=floors
+        prevalence=prevalence,
+        own=own,
+        start=start,
+        estimate=estimate,
+        low=low,
+        high=high,
+        floor=floors,
     )

@@ -16,24 +16,26 @@ _SHORT_LADDER = (0.01, 0.05, 0.1, 0.2, 0.5, 0.7, 0.8, 0.9, 0.95)
 
 
 def certified_points(
-    ranking: Ranking, confidence_level: float, candidates: int
+    ranking: Ranking, confidence_level: float, candidates: int, prevalence: float | None = None
 ) -> tuple[OperatingPoint, ...]:
     """Try every minimum precision above the prevalence; keep what can be certified.
 
     Whoever quotes one of them has chosen among the minima of the ladder and among `candidates`
-    models. Each is certified so that the one quoted holds at `confidence_level`.
+    models. Each is certified so that the one quoted holds at `confidence_level`, at the prevalence
+    of the data or at another one.
     """
     if not (ranking.n_pos and ranking.n_neg) or ranking.coarsened:  # it must see every score
         return ()
     points = []
     with quietly():
         for minimum in LADDER if len(ranking) <= _MANY_SCORES else _SHORT_LADDER:
-            if minimum > ranking.prevalence:
+            if minimum > (ranking.prevalence if prevalence is None else prevalence):
                 point = operating_point(
                     ranking,
                     min_precision=minimum,
                     confidence_level=confidence_level,
                     n_candidates=candidates * len(LADDER),
+                    prevalence=prevalence,
                 )
                 if point.certified:
                     points.append(point)

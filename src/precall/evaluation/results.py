@@ -28,7 +28,7 @@ from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from . import wording
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
-from .prevalences import PrevalenceTable, prevalence_table
+from .prevalences import PrevalenceTable, elsewhere, prevalence_table
 from .promises import certified_points
 from .quiet import quietly
 from .settings import Settings
@@ -137,21 +137,33 @@ class ModelEvaluation(Rich):
         return bool(self.ranking.n_pos and self.ranking.n_neg)
 
     @cached_property
+    def there(self) -> Ranking:
+        """The ranking at the prevalence that the answer is about."""
+        return elsewhere(self.ranking, self.settings.prevalence)
+
+    @cached_property
     def curve(self) -> Curve | None:
-        """The precision-recall curve."""
-        return pr_curve(self.ranking) if self.has_both_classes else None
+        """The precision-recall curve at the prevalence that the answer is about."""
+        return pr_curve(self.there) if self.has_both_classes else None
 
     @cached_property
     def band(self) -> Band | None:
         """The band around it, or None where it cannot be made."""
+        if self.settings.prevalence is not None:
+            return self._band("classes", self.settings.prevalence)
         return self._band("rows")
 
     @cached_property
+    def own_band(self) -> Band | None:
+        """The band at the prevalence of the data, whatever the answer is about."""
+        return self.band if self.settings.prevalence is None else self._band("rows")
+
+    @cached_property
     def fixed_band(self) -> Band | None:
-        """The band if the prevalence is known, which can be moved to another prevalence."""
+        """The band if the data's prevalence is known, which can be moved to another one."""
         return self._band("classes")
 
-    def _band(self, sampling: str) -> Band | None:
+    def _band(self, sampling: str, prevalence: float | None = None) -> Band | None:
         if not self.has_both_classes:
             return None
         with quietly():
@@ -160,6 +172,7 @@ class ModelEvaluation(Rich):
                     self.ranking,
                     confidence_level=self.settings.confidence_level,
                     sampling=sampling,
+                    prevalence=prevalence,
                     rng=self.settings.seed,
                 )
             except InputError:  # too few rows of a class
@@ -174,7 +187,8 @@ class ModelEvaluation(Rich):
     @cached_property
     def prevalences(self) -> PrevalenceTable:
         """The area with its limits at other prevalences."""
-        return prevalence_table(self.ranking, self.settings.confidence_level)
+        settings = self.settings
+        return prevalence_table(self.ranking, settings.confidence_level, settings.prevalence)
 
     @cached_property
     def certificates(self) -> tuple[OperatingPoint, ...]:
@@ -184,7 +198,9 @@ class ModelEvaluation(Rich):
         the confidence level of the settings.
         """
         settings = self.settings
-        return certified_points(self.ranking, settings.confidence_level, settings.candidates)
+        return certified_points(
+            self.ranking, settings.confidence_level, settings.candidates, settings.prevalence
+        )
 
     @cached_property
     def estimators(self) -> dict[str, float]:
@@ -194,7 +210,7 @@ class ModelEvaluation(Rich):
             for name in ESTIMATORS:
                 # The binormal estimator needs finite scores that differ.
                 with suppress(InputError):
-                    values[name] = aucpr(self.ranking, estimator=name)
+                    values[name] = aucpr(self.there, estimator=name)
         return values
 
     @cached_property
@@ -206,7 +222,7 @@ class ModelEvaluation(Rich):
     def prepare(self) -> None:
         """Compute all that is otherwise computed when asked for."""
         if self.has_both_classes:
-            _ = self.curve, self.band, self.fixed_band, self.thresholds, self.prevalences
+            _ = self.curve, self.own_band, self.fixed_band, self.thresholds, self.prevalences
             _ = self.certificates, self.estimators
             if not self.ranking.coarsened:
                 _ = self.conventions
@@ -357,6 +373,7 @@ class Evaluation(Rich):
             "rows": self.n_rows,
             "positive_rows": self.n_positive_rows,
             "prevalence": plain(self.prevalence),
+            "target_prevalence": self.settings.prevalence,
             "confidence_level": self.settings.confidence_level,
             "recall": self.settings.recall,
             "seed": self.settings.seed,

@@ -25,6 +25,8 @@ class Settings:
         How many models the best one is chosen from.
     metrics : tuple of Metric
         What was asked for beside the metrics that are always shown.
+    prevalence : float or None
+        The known prevalence that the answer is about; None for that of the data.
     """
 
     confidence_level: float = 0.95
@@ -33,6 +35,7 @@ class Settings:
     clustered: bool = False
     candidates: int = 1
     metrics: tuple[Metric, ...] = ()
+    prevalence: float | None = None
 
     @property
     def choice_level(self) -> float:

@@ -134,6 +134,7 @@ def compare(
     sample_weight: object = None,
     pos_label: object = 1,
     sampling: str | None = None,
+    prevalence: float | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
@@ -166,7 +167,8 @@ def compare(
         .05 rejects up to .069 of true null hypotheses. With ``normal`` and the metric auroc the
         numbers are those that other tools print for DeLong's test, such as R's pROC.
     sampling : {"rows", "classes"}, optional
-        As in :func:`precall.interval`.
+    prevalence : float, optional
+        As in :func:`precall.interval`: the known prevalence that the answer is about.
     confidence_level, n_resamples, rng, progress
         As in :func:`precall.interval`.
 
@@ -200,7 +202,7 @@ def compare(
     what = as_metric(metric)
     method = _validation.as_choice(method, "method", COMPARISONS)
     distribution = _validation.as_choice(distribution, "distribution", DISTRIBUTIONS)
-    varying = varying_prevalence(sampling, None)
+    varying = varying_prevalence(sampling, prevalence)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     _validation.require_progress(progress)
     n_resamples = _validation.as_count(n_resamples, "n_resamples", minimum=2)
@@ -212,6 +214,8 @@ def compare(
     names = rows.names
     if len(names) < 2:
         raise _too_few(f"{len(names)} model")
+    if prevalence is not None:
+        rows = rows.at_prevalence(prevalence)
     models = _Models.rank(what, rows)
     _warn_if_few(models.sizes[0], method)
     generator = _validation.as_generator(rng)

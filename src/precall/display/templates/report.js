@@ -9,10 +9,12 @@
   const DASHES = ["solid", "7px,2px", "2px,2px", "10px,3px,2px,3px"];
   const own = data.models[0].prevalences.own;
   const grid = data.models[0].prevalences.prevalence;
+  const home = grid[own]; // the prevalence of the data
+  const promised = grid[data.models[0].prevalences.start]; // the one that promises are made for
   const state = {
     visible: data.models.map(() => true), bands: true, contours: false, logRecall: false,
     // The threshold: row `row` of the table, or the number `typed` that is in none of its rows.
-    model: 0, row: 0, typed: null, problem: "", prevalence: own,
+    model: data.best, row: 0, typed: null, problem: "", prevalence: promised,
   };
 
   const { count, percent, withLimits } = wording;
@@ -27,8 +29,7 @@
   function factorAt(prevalence) {
     return data.n_pos / data.n_neg * (1 - prevalence) / prevalence;
   }
-  function currentPrevalence() { return grid[state.prevalence]; }
-  function currentFactor() { return state.prevalence === own ? 1 : factorAt(currentPrevalence()); }
+  function currentFactor() { return state.prevalence === home ? 1 : factorAt(state.prevalence); }
 
   function theme() {
     return {
@@ -77,10 +78,10 @@
     return { x: x, y: y };
   }
   function bandOf(model) {
-    if (state.prevalence === own) return model.band;
+    if (state.prevalence === home) return model.band;
     const band = model.moving_band;
     if (!band) return null;
-    const pi = currentPrevalence();
+    const pi = state.prevalence;
     const at = (rate) => band.x.map((r, i) => pi * r / (pi * r + (1 - pi) * rate[i]));
     return { x: band.x, low: at(band.high), high: at(band.low) };
   }
@@ -95,7 +96,7 @@
   }
 
   function drawPR() {
-    const colours = theme(), pi = currentPrevalence(), factor = currentFactor();
+    const colours = theme(), pi = state.prevalence, factor = currentFactor();
     const traces = [];
     const worst = lowestCurve(pi);
     traces.push({ x: worst.x, y: worst.y, mode: "lines", fill: "tozeroy", fillcolor: colours.shade, line: { color: colours.soft, width: 1 }, hoverinfo: "skip", name: "unachievable" });
@@ -225,9 +226,9 @@
   }
   function limitsOf(at) {
     const limits = at.limits, i = at.index;
-    if (state.prevalence === own) return [limits.precision_low[i], limits.precision_high[i]];
+    if (state.prevalence === home) return [limits.precision_low[i], limits.precision_high[i]];
     // Limits of recall and false-positive rate, each at half the error, give those of precision.
-    const pi = currentPrevalence();
+    const pi = state.prevalence;
     const precision = (recall, rate) => recall > 0 ? pi * recall / (pi * recall + (1 - pi) * rate) : 0;
     return [
       precision(limits.wide_recall_low[i], limits.wide_rate_high[i]),
@@ -235,7 +236,7 @@
     ];
   }
   function explore() {
-    const at = chosen(), moved = state.prevalence !== own, pi = currentPrevalence(), factor = currentFactor();
+    const at = chosen(), moved = state.prevalence !== home, pi = state.prevalence, factor = currentFactor();
     const total = data.n_pos + data.n_neg, tp = at.tp, fp = at.fp;
     const positive = moved ? total * pi / data.n_pos : 1, negative = moved ? total * (1 - pi) / data.n_neg : 1;
     const show = (id, low, high, shown) => { byId(id).textContent = wording.range(low, high, shown); };
@@ -254,8 +255,9 @@
     show("f1", f1(tp[0], fp[1]), f1(tp[1], fp[0]), (value) => wording.fixed(value, decimals));
     const selected = (end) => (positive * tp[end] + negative * fp[end]) / total;
     show("selected", selected(0), selected(1), percent);
-    byId("certificate").disabled = moved || data.models[state.model].certificates.length === 0;
-    byId("certificate-place").hidden = !moved;
+    const away = state.prevalence !== promised;
+    byId("certificate").disabled = away || data.models[state.model].certificates.length === 0;
+    byId("certificate-place").hidden = !away;
     explain(at, moved);
     const table = data.models[state.model].thresholds;
     const threshold = state.typed === null ? numeric(table.threshold[state.row]) : state.typed;
@@ -266,7 +268,7 @@
   }
   function explain(at, moved) {
     const said = [state.problem];
-    if (moved) said.push("Expected in as many rows at a prevalence of " + percent(currentPrevalence()) + ".");
+    if (moved) said.push("Expected in as many rows at a prevalence of " + percent(state.prevalence) + ".");
     else if (at.exact) said.push(data.weighted ? "Sums of the weights in the data." : "Counted in the data.");
     const table = data.models[state.model].thresholds, place = byId("threshold-near");
     place.replaceChildren();
@@ -320,31 +322,60 @@
   }
   function moveMarker() { drawPR(); explore(); }
 
-  function movePrevalence(prevalence) {
+  function movePrevalence(prevalence, problem) {
     state.prevalence = prevalence;
     moveTo({ typed: state.typed });
-    elsewhere();
+    elsewhere(problem || "");
   }
-  function elsewhere() {
-    const pi = currentPrevalence();
-    byId("prevalence").textContent = percent(pi) + (state.prevalence === own ? " (the data)" : "");
-    byId("prevalence-slider").value = state.prevalence;
-    byId("prevalence-slider").setAttribute("aria-valuetext", percent(pi));
-    byId("prevalence-reset").disabled = state.prevalence === own;
+  /* A prevalence that was computed, where this one differs by rounding only. */
+  function snapped(value) {
+    const near = grid.find((computed) => Math.abs(value - computed) < 1e-9 * computed);
+    return near === undefined ? value : near;
+  }
+  /* A share, as 0.02 or 2 %; others are not taken. */
+  function typePrevalence(text) {
+    const share = /%\s*$/.test(text), value = Number(text.replace(/%\s*$/, "").trim()) / (share ? 100 : 1);
+    const lowest = grid[0], highest = grid[grid.length - 1];
+    if (text.trim() === "" || Number.isNaN(value) || value <= 0 || value >= 1) {
+      movePrevalence(state.prevalence, "\u201c" + text + "\u201d is not a share: type 0.02 or 2 %.");
+    } else if (value < lowest || value > highest) {
+      movePrevalence(state.prevalence, "Computed from " + percent(lowest) + " to " + percent(highest) + " only.");
+    } else movePrevalence(snapped(value));
+  }
+  const logit = (share) => Math.log(share / (1 - share));
+  /* The table at the prevalence: as computed, or between two computed values, in log odds. */
+  function tableAt(table, name) {
+    const values = table[name], exact = grid.indexOf(state.prevalence);
+    if (exact >= 0) return values[exact];
+    let after = 1;
+    while (grid[after] < state.prevalence) after++;
+    const share = (logit(state.prevalence) - logit(grid[after - 1])) / (logit(grid[after]) - logit(grid[after - 1]));
+    const ends = [values[after - 1], values[after]];
+    if (ends[0] <= 0 || ends[1] >= 1) return ends[0] + share * (ends[1] - ends[0]);
+    return 1 / (1 + Math.exp(-(logit(ends[0]) + share * (logit(ends[1]) - logit(ends[0])))));
+  }
+  function elsewhere(problem) {
+    const pi = state.prevalence, slider = byId("prevalence-slider");
+    byId("prevalence").value = percent(pi);
+    byId("prevalence-note").textContent = problem
+      || (pi === home ? "The prevalence of the data." : grid.includes(pi) ? "" : "Areas and limits are read off between computed prevalences.");
+    slider.value = logit(pi);
+    slider.setAttribute("aria-valuetext", percent(pi));
+    byId("prevalence-reset").disabled = pi === home;
     const body = byId("elsewhere").tBodies[0];
     body.replaceChildren();
     data.models.forEach((model, i) => {
-      const table = model.prevalences, at = state.prevalence, row = body.insertRow();
+      const table = model.prevalences, row = body.insertRow();
       const name = row.insertCell(), mark = document.createElement("span");
       mark.className = "swatch model-" + (i % 7);
       name.className = "pair";
       name.append(mark, model.title);
       const value = row.insertCell();
       value.className = "number";
-      value.textContent = withLimits(table.estimate[at], table.low[at], table.high[at]);
+      value.textContent = withLimits(tableAt(table, "estimate"), tableAt(table, "low"), tableAt(table, "high"));
       const floor = row.insertCell();
       floor.className = "number";
-      floor.textContent = wording.number(table.floor[at]);
+      floor.textContent = wording.number(tableAt(table, "floor"));
     });
   }
 
@@ -381,14 +412,18 @@
     event.target.value = index;
     byId("certificate-text").textContent = point.message;
   });
-  byId("prevalence-slider").max = grid.length - 1;
-  on("prevalence-slider", "input", (event) => movePrevalence(Number(event.target.value)));
-  on("prevalence-reset", "click", () => movePrevalence(own));
+  const slider = byId("prevalence-slider");
+  slider.min = logit(grid[0]);
+  slider.max = logit(grid[grid.length - 1]);
+  on("prevalence-slider", "input", (event) => movePrevalence(snapped(1 / (1 + Math.exp(-Number(event.target.value))))));
+  on("prevalence", "change", (event) => typePrevalence(event.target.value));
+  on("prevalence-reset", "click", () => movePrevalence(home));
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   window.addEventListener("beforeprint", () => { document.documentElement.dataset.print = "true"; drawAll(); });
   window.addEventListener("afterprint", () => { delete document.documentElement.dataset.print; drawAll(); });
 
-  elsewhere();
+  if (byId("explore-model")) byId("explore-model").value = String(state.model);
+  elsewhere("");
   fillExplorer();
   setTimeout(() => { // what is further down may come a moment later
     drawBelow();
