@@ -176,3 +176,33 @@ def test_the_common_word_is_used(place):
                 if not STILL_OLD.match(name)
             ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["CODE_OF_CONDUCT.md", "SECURITY.md", "RELEASING.md", ".readthedocs.yaml", "recipe/meta.yaml"],
+)
+def test_files_that_others_look_for_are_there_and_point_to_files_that_are(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
+        assert (ROOT / name).parent.joinpath(target).is_file(), target
+
+
+def test_the_recipe_asks_for_what_the_project_asks_for():
+    recipe = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    extras = [
+        line
+        for group in ("cli", "plot", "report")
+        for line in PROJECT["optional-dependencies"][group]
+    ]
+    for requirement in [*PROJECT["dependencies"], *extras]:
+        name, bound = re.match(r"([\w-]+)(>=[\d.]+)", requirement).groups()
+        assert f"- {name} {bound}\n" in recipe, requirement
+    assert f"python {PROJECT['requires-python']}" in recipe
+
+
+def test_continuous_integration_runs_every_python_that_is_named():
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    named = [c.rpartition(" ")[2] for c in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", c)]
+    assert named == re.findall(r'"(3\.\d+)"', workflow.split("python: [")[1].split("]")[0])
+    assert {"macos-latest", "windows-latest"} <= set(re.findall(r"[\w]+-latest", workflow))

@@ -34,6 +34,8 @@ from .quiet import quietly
 from .settings import Settings
 from .threshold_table import ThresholdTable, threshold_table
 
+#: What ``docs/schemas`` calls the form of :meth:`Evaluation.to_dict`.
+SCHEMA = "precall-evaluation-1"
 #: With fewer positives than this, intervals hold the truth too rarely to be quoted.
 FEWEST_POSITIVES = 10
 
@@ -370,6 +372,7 @@ class Evaluation(Rich):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
         return {
+            "schema": SCHEMA,
             "rows": self.n_rows,
             "positive_rows": self.n_positive_rows,
             "prevalence": plain(self.prevalence),
