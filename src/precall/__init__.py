@@ -69,10 +69,11 @@ if TYPE_CHECKING:
     from . import results as results
     from . import simulate as simulate
     from .evaluation.build import evaluate as evaluate
+    from .gates.gating import gate as gate
 
 # Loaded when first used, so that `import precall` stays quick.
 _SUBPACKAGES = ("audit", "engines", "privacy", "results", "simulate")
-_LATER = {"evaluate": ".evaluation.build"}
+_LATER = {"evaluate": ".evaluation.build", "gate": ".gates.gating"}
 
 __all__ = [
     "BANDS",
@@ -108,6 +109,7 @@ __all__ = [
     "example_path",
     "f_beta",
     "gain_curve",
+    "gate",
     "hit_curve",
     "interval",
     "is_achievable",

@@ -10,6 +10,7 @@ from .curves.curve import Curve
 from .curves.decision import DecisionCurve
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
 from .example import Example
+from .gates.verdicts import Gate, GateRule
 from .groups.averages import Aggregate
 from .groups.downsampling import DownsampleEffect, PrecisionRecallSummary
 from .groups.group_values import GroupValues
@@ -56,6 +57,8 @@ __all__ = [
     "Example",
     "Exposure",
     "Finding",
+    "Gate",
+    "GateRule",
     "GroupComparison",
     "GroupEvaluation",
     "GroupValues",

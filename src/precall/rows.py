@@ -286,6 +286,15 @@ class Rows:
         """Return the same rows as if they did not belong together; what was ranked is kept."""
         return self._with(cluster=None)
 
+    def only(self, *models: str) -> Rows:
+        """Return the same rows with some of the models, in this order; what was ranked is kept."""
+        scores = {name: self.scores[self.model_named(name)] for name in models}
+        return self._with(scores=MappingProxyType(scores))
+
+    def reweighted(self, weight: FloatArray) -> Rows:
+        """Return the same rows with other weights, all of them positive."""
+        return self._with(weight=weight, _rankings={})
+
     def _with(self, **changed: Any) -> Rows:
         other = Rows.__new__(Rows)
         other.__dict__.update(self.__dict__)

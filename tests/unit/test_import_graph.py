@@ -20,7 +20,7 @@ LEVELS = (
     ("metrics", "curves"),
     ("inference", "points"),
     ("groups", "audit", "privacy", "planning", "monitoring"),
-    ("evaluation",),
+    ("evaluation", "gates"),
     ("display",),
     ("cli",),
 )
@@ -56,6 +56,7 @@ ROOMS = {
     "planning": "planning",
     "monitoring": "monitoring",
     "evaluation": "evaluation",
+    "gates": "gates",
     "display": "display",
     "cli": "cli",
     "readers": "readers",

@@ -19,7 +19,6 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 #: Names that two things still have, and which of them goes.
 STILL_SHARED = {
     "Coded": "a column of positions: that of the reader of files takes the place of the engines'",
-    "_Models": "all models of a comparison: those of clusters go when rows carry their clusters",
 }
 
 

@@ -216,7 +216,7 @@ def compare(
         raise _too_few(f"{len(names)} model")
     if prevalence is not None:
         rows = rows.at_prevalence(prevalence)
-    models = _Models.rank(what, rows)
+    models = RankedModels.rank(what, rows)
     _warn_if_few(models.sizes[0], method)
     generator = _validation.as_generator(rng)
     estimates = models.estimates
@@ -319,8 +319,8 @@ def _warn_if_few(n_positives: float, method: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Models:
-    """All models ranked, with the place of every row in every ranking."""
+class RankedModels:
+    """Models of the same rows ranked, with the place of every row in every ranking."""
 
     rows: Rows
     rankings: list[Ranking]
@@ -329,7 +329,8 @@ class _Models:
     thresholds: tuple[float, ...]
 
     @classmethod
-    def rank(cls, metric: Metric, rows: Rows) -> _Models:
+    def rank(cls, metric: Metric, rows: Rows) -> RankedModels:
+        """Rank every model of the rows."""
         rankings = [rows.ranking(name, metric.thresholds) for name in rows.names]
         return cls(
             rows=rows,
@@ -341,10 +342,12 @@ class _Models:
 
     @property
     def places(self) -> list[npt.NDArray[np.int64]]:
+        """The place of every row among the thresholds of each model."""
         return [self.rows.place(name, self.thresholds) for name in self.rows.names]
 
     @property
     def estimates(self) -> FloatArray:
+        """The metric of each model."""
         pairs = zip(self.metrics, self.rankings, strict=True)
         return np.array([metric.estimate(ranking) for metric, ranking in pairs])
 
@@ -374,6 +377,7 @@ class _Models:
     def bootstrap(
         self, varying: bool, n_resamples: int, rng: np.random.Generator, progress: Progress | None
     ) -> FloatArray:
+        """Return replicates of every model's metric, the same rows drawn for all."""
         sizes = [len(ranking) for ranking in self.rankings]
         odds = self.rankings[0].n_pos / self.rankings[0].n_neg
         return draw_cells(
@@ -392,6 +396,7 @@ class _Models:
         rng: np.random.Generator,
         progress: Progress | None,
     ) -> list[float]:
+        """Return the p-value of every pair."""
         scores = list(self.rows.scores.values())
         observed = self.estimates
         p_values = []
