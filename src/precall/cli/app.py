@@ -24,7 +24,7 @@ from .signals import (
 )
 from .terminal import in_options, one_line, tell
 
-_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "rank", "private", "check")
+_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "gate", "rank", "private", "check")
 
 
 class _Commands(Group):

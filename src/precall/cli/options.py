@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BYTES_PER_CELL, _BYTES_KEPT_PER_CELL = 520, 112
 _FEWEST_CELLS = 1_000
 
-_FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
+FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
 #: The FILE of a command: a name, or several that are read as one table.
@@ -154,14 +154,14 @@ cluster_option = click.option(
     "--cluster", metavar="COLUMN", help="Column that names rows that belong together."
 )
 level_option = click.option(
-    "--level", type=_FRACTION, default=0.95, show_default=True, help="Confidence level."
+    "--level", type=FRACTION, default=0.95, show_default=True, help="Confidence level."
 )
 recall_option = click.option(
-    "--recall", type=_FRACTION, default=0.8, show_default=True, help="Recall to give precision at."
+    "--recall", type=FRACTION, default=0.8, show_default=True, help="Recall to give precision at."
 )
 prevalence_option = click.option(
     "--prevalence",
-    type=_FRACTION,
+    type=FRACTION,
     metavar="SHARE",
     help="The known share of positives that the answer is about, if not that of FILE.",
 )
@@ -179,7 +179,7 @@ memory_option = click.option(
 )
 
 
-class _MetricWords(click.ParamType):  # type: ignore[type-arg]
+class MetricWords(click.ParamType):  # type: ignore[type-arg]
     """A metric by its words; what is wrong with them is said as for any other option."""
 
     name = "metric"
@@ -187,6 +187,7 @@ class _MetricWords(click.ParamType):  # type: ignore[type-arg]
     def convert(
         self, value: Any, parameter: click.Parameter | None, context: click.Context | None
     ) -> Metric:
+        """Return the metric."""
         try:
             return as_metric(value)
         except InputError as error:
@@ -198,7 +199,7 @@ def metric_option(purpose: str) -> Callable[[F], F]:
     listed = ", ".join(METRICS)
     return click.option(
         "--metric",
-        type=_MetricWords(),
+        type=MetricWords(),
         default="aucpr",
         show_default=True,
         metavar="METRIC",
@@ -209,7 +210,7 @@ def metric_option(purpose: str) -> Callable[[F], F]:
 more_metrics_option = click.option(
     "--metric",
     "metrics",
-    type=_MetricWords(),
+    type=MetricWords(),
     multiple=True,
     metavar="METRIC",
     help="Show this metric too, as in precision_at_recall(0.5); repeat it for several.",
@@ -411,18 +412,24 @@ def _ranked_by_pieces(
     return rankings
 
 
-def check_output(output: str, endings: tuple[str, ...], source: Source | None = None) -> Path:
+def check_output(
+    output: str,
+    endings: tuple[str, ...],
+    source: Source | None = None,
+    *,
+    option: str = "--output",
+) -> Path:
     """Return where to write: the folder has to be there, and the ending has to be known."""
     path = Path(output)
     if path.suffix.lower() not in endings:
         listed = ", ".join(endings)
-        raise InputError(f"--output {output!r} must end in {listed}: that says what to write.")
+        raise InputError(f"{option} {output!r} must end in {listed}: that says what to write.")
     if path.is_dir() or not path.absolute().parent.is_dir():
-        raise InputError(f"--output {output!r} is not a file in a folder that exists.")
+        raise InputError(f"{option} {output!r} is not a file in a folder that exists.")
     reason = why_not_writable(path)
     if reason is not None:
-        raise InputError(f"--output {output!r} {reason}")
+        raise InputError(f"{option} {output!r} {reason}")
     for name in (source,) if isinstance(source, str) else source or ():
         if name != "-" and path.exists() and Path(name).exists() and path.samefile(name):
-            raise InputError(f"--output {output!r} is the input: choose another name.")
+            raise InputError(f"{option} {output!r} is the input: choose another name.")
     return path

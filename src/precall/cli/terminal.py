@@ -31,6 +31,11 @@ _OPTIONS = (
     (re.compile(r"missing='drop'"), "--missing drop"),
     (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
     (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
+    (re.compile(r"same_rows=False"), "--other-rows"),
+    (
+        re.compile(r"pr\.rank\(y_true, y_score, thresholds=\[(.*?)\]\), or pass pr\.Rows"),
+        r"precall rank --threshold \1",
+    ),
     (re.compile(r"\b(label|score|weight|group)=('(?:[^'\\]|\\.)*')"), r"\1 column \2"),
 )
 _MARKS = {

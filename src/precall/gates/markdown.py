@@ -50,12 +50,5 @@ def gate_markdown(gate: Gate) -> str:
 
 
 def _row(rule: GateRule) -> str:
-    signed = rule.baseline is not None
-    decimals = wording.decimals_for(0.5 * (rule.high - rule.low))
-    numbers = [
-        wording.fixed(value, decimals, signed=signed)
-        for value in (rule.estimate, rule.low, rule.high)
-    ]
     verdict = f"**{rule.verdict}**" if rule.verdict != "passed" else rule.verdict
-    cells = [escaped(rule.title), numbers[0], f"{numbers[1]} to {numbers[2]}", verdict]
-    return f"| {' | '.join(cells)} |"
+    return f"| {' | '.join([escaped(rule.title), *rule.shown, verdict])} |"

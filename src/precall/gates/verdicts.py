@@ -63,6 +63,17 @@ class GateRule(Rich):
         """The rule with the rows that it is about."""
         return self.rule if self.slice is None else f"{self.rule} where {self.slice}"
 
+    @property
+    def shown(self) -> tuple[str, str]:
+        """The estimate and its limits, with the digits that they support."""
+        signed = self.baseline is not None
+        decimals = wording.decimals_for(0.5 * (self.high - self.low))
+        estimate, low, high = (
+            wording.fixed(value, decimals, signed=signed)
+            for value in (self.estimate, self.low, self.high)
+        )
+        return estimate, f"{low} to {high}"
+
     def __repr__(self) -> str:
         """Return one line."""
         limits = f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
