@@ -57,6 +57,19 @@ def reciprocal_rank(labels, k=None):
     return 1 / place if k is None or place <= k else 0.0
 
 
+def r_precision(labels, missed=0):
+    return Fraction(sum(labels[: sum(labels) + missed]), sum(labels) + missed)
+
+
+def interpolated_precisions(labels, wanted):
+    """Highest precision of the places with at least so many positives above, for each number."""
+    found = [Fraction(sum(labels[:place]), place) for place in range(1, len(labels) + 1)]
+    reached = [sum(labels[:place]) for place in range(1, len(labels) + 1)]
+    return [
+        max([f for f, r in zip(found, reached, strict=True) if r >= n], default=0) for n in wanted
+    ]
+
+
 def ndcg(labels, k=None):
     cut = len(labels) if k is None else k
 

@@ -25,6 +25,8 @@ METRICS = {
         pr.metrics.recall_at_k(3),
         pr.metrics.reciprocal_rank(k=3),
         pr.metrics.ndcg(k=3),
+        pr.metrics.r_precision(),
+        pr.metrics.eleven_point_precision(),
     )
 }
 

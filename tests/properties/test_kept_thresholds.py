@@ -28,6 +28,8 @@ BY_RANK = [
     pr.metrics.recall_at_k(3),
     pr.metrics.ndcg(),
     pr.metrics.reciprocal_rank(),
+    pr.metrics.r_precision(),
+    pr.metrics.eleven_point_precision(),
 ]
 
 

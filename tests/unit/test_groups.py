@@ -327,7 +327,7 @@ def test_metrics_at_a_rank_are_means_over_all_orders_of_ties(k):
         found = per_group(rankings, getattr(pr.metrics, metric)(k=k)).values
         expected = [naive_groups.over_all_orders(rows, reference) for rows in rows_of.values()]
         np.testing.assert_allclose(found, expected, atol=SAME)
-    for metric in ("reciprocal_rank", "ndcg"):
+    for metric in ("reciprocal_rank", "ndcg", "r_precision"):
         found = per_group(rankings, metric).values
         function = getattr(naive_groups, metric)
         expected = [naive_groups.over_all_orders(rows, function) for rows in rows_of.values()]

@@ -60,6 +60,9 @@ def test_recall_is_a_share_of_all_positives():
         "recall_at_k(3)": 2 / 4,
         "precision_at_k(3)": 2 / 3,
         "reciprocal_rank": 1.0,
+        "r_precision": 2 / 4,
+        # Two of four found: the recalls 0 to 0.2 ask for one of them, 0.3 to 0.5 for two.
+        "eleven_point_precision": (3 * 1 + 3 * 2 / 3) / 11,
         "ndcg": (1 + 1 / 2) / sum(1 / np.log2(rank + 1) for rank in range(1, 5)),
     }
     for words, value in expected.items():

@@ -17,6 +17,7 @@ from precall.groups.group_values import per_group
 from precall.groups.ranking_by_group import rank_groups
 from precall.groups.trec import read_trec
 from precall.readers import trec_files
+from tests import naive_groups
 
 # Sums of a few dozen terms in another order.
 SAME = 1e-12
@@ -54,6 +55,7 @@ def test_equal_to_trec_eval(near_ties):
     rng = np.random.default_rng(1)
     run, qrels = random_collection(rng, near_ties=near_ties)
     measures = {"map", "ndcg", "P.1,5,10", "recip_rank", "ndcg_cut.5", "recall.5"}
+    measures |= {"Rprec", "bpref", "11pt_avg", "infAP"}
     theirs = pytrec_eval.RelevanceEvaluator(qrels, measures).evaluate(run)
     searched = read_trec(*lines(run, qrels))
     rankings = searched.rankings(ties="trec_eval")
@@ -64,6 +66,12 @@ def test_equal_to_trec_eval(near_ties):
         "recall_5": per_group(rankings, pr.metrics.recall_at_k(5), undefined="zero"),
         "ndcg": searched.ndcg(ties="trec_eval"),
         "ndcg_cut_5": searched.ndcg(5, ties="trec_eval"),
+        "Rprec": per_group(rankings, "r_precision", undefined="zero"),
+        "11pt_avg": per_group(
+            rankings, "eleven_point_precision(points=trec_eval)", undefined="zero"
+        ),
+        "bpref": searched.bpref(),
+        "infAP": searched.inferred_ap(),
         **{
             f"P_{k}": per_group(rankings, pr.metrics.precision_at_k(k), undefined="zero")
             for k in (1, 5, 10)
@@ -84,6 +92,9 @@ def test_equal_to_ir_measures():
         ir_measures.AP(rel=2): per_group(strict, "aucpr", undefined="zero"),
         ir_measures.P(rel=2) @ 5: per_group(strict, pr.metrics.precision_at_k(5), undefined="zero"),
         ir_measures.RR(rel=2): per_group(strict, "reciprocal_rank", undefined="zero"),
+        ir_measures.Rprec(rel=2): per_group(strict, "r_precision", undefined="zero"),
+        ir_measures.Bpref(rel=2): searched.bpref(min_relevance=2),
+        ir_measures.infAP(rel=2): searched.inferred_ap(min_relevance=2),
         ir_measures.nDCG @ 10: searched.ndcg(10),
     }
     theirs = list(ir_measures.iter_calc(list(found), qrels, run))
@@ -166,11 +177,108 @@ def test_the_two_tie_rules():
     assert tied.ndcg().values[0] == pytest.approx((1 + 1 / np.log2(3) + 1 / 2) / 3)
 
 
+def test_release_10_rounds_no_scores():
+    # Of a, b and c only b is relevant; in single precision it ties with both and comes second.
+    searched = read_trec(
+        ["7 Q0 a 1 1.0 x", "7 Q0 b 2 1.0000000001 x", "7 Q0 c 3 1.0 x"], ["7 0 b 1", "7 0 c 0"]
+    )
+    for ties, place in (("trec_eval", 2), ("trec_eval_10", 1)):
+        rankings = searched.rankings(ties=ties)
+        assert per_group(rankings, "reciprocal_rank").values[0] == 1 / place
+        assert searched.ndcg(ties=ties).values[0] == pytest.approx(1 / np.log2(place + 1))
+        assert searched.bpref(ties=ties).values[0] == (place == 1)
+    # Equal doubles are still ordered by name.
+    equal = read_trec([f"7 Q0 {d} 1 0.5 x" for d in "abc"], ["7 0 c 1"])
+    assert per_group(equal.rankings(ties="trec_eval_10"), "reciprocal_rank").values[0] == 1.0
+
+
+def judged_by_loops(run, qrels, min_relevance):
+    """Bpref and inferred AP of one query: a loop over its documents, as their papers define."""
+    order = sorted(run, key=lambda d: (run[d], d), reverse=True)
+    n_relevant = sum(r >= min_relevance for r in qrels.values())
+    n_other = sum(0 <= r < min_relevance for r in qrels.values())
+    preferred, inferred, relevant, other, pooled = 0.0, 0.0, 0, 0, 0
+    for place, document in enumerate(order):
+        grade = qrels.get(document)
+        if grade is None:
+            continue
+        if grade >= min_relevance:
+            preferred += 1 - min(other, n_relevant) / max(min(n_other, n_relevant), 1)
+            share = (relevant + 1e-5) / (relevant + other + 2e-5)
+            inferred += (1 + pooled * share) / (place + 1)
+            relevant += 1
+        elif grade >= 0:
+            other += 1
+        pooled += 1
+    return preferred / max(n_relevant, 1), inferred / max(n_relevant, 1)
+
+
+@pytest.mark.parametrize("min_relevance", [1, 2])
+def test_judged_documents_by_loops(min_relevance):
+    run, qrels = random_collection(np.random.default_rng(8), near_ties=True)
+    searched = read_trec(*lines(run, qrels))
+    options = {"ties": "trec_eval_10", "min_relevance": min_relevance}
+    preferred, inferred = searched.bpref(**options), searched.inferred_ap(**options)
+    expected = [judged_by_loops(run[q], qrels[q], min_relevance) for q in preferred.labels]
+    np.testing.assert_allclose(preferred.values, [pair[0] for pair in expected], atol=SAME)
+    np.testing.assert_allclose(inferred.values, [pair[1] for pair in expected], atol=SAME)
+    assert preferred.n_undefined == sum(
+        max(qrels[q].values()) < min_relevance for q in preferred.labels
+    )
+    everything = searched.bpref(**options, missing_queries="zero")
+    assert everything.labels.tolist() == sorted(qrels)
+
+
+def test_inferred_average_precision_of_a_pool_judged_whole():
+    run, qrels = random_collection(np.random.default_rng(9), ties=False, graded=False)
+    qrels = {q: {d: qrels[q].get(d, 0) for d in {**qrels[q], **run.get(q, {})}} for q in qrels}
+    searched = read_trec(*lines(run, qrels))
+    whole = per_group(searched.rankings(), "aucpr", undefined="zero").values
+    # The epsilon moves a precision of few documents by about as much.
+    np.testing.assert_allclose(searched.inferred_ap().values, whole, atol=2e-5)
+
+
+@pytest.mark.parametrize("points", ["exact", "trec_eval", "trec_eval_10"])
+def test_eleven_points_by_loops(points):
+    rng = np.random.default_rng(10)
+    for n in (1, 2, 3, 5, 9, 10, 23, 45, 57):
+        y = rng.permutation(np.repeat([True, False], [n, 2 * n]))
+        ranking = pr.rank(y, -np.arange(y.size))
+        wanted = {
+            "exact": [-(-j * n // 10) for j in range(11)],
+            "trec_eval": [int(j / 10 * n + 0.9) for j in range(11)],
+            # C's lround: halves go away from zero.
+            "trec_eval_10": [int(j / 10 * n) + (j / 10 * n % 1 >= 0.5) for j in range(11)],
+        }[points]
+        expected = sum(naive_groups.interpolated_precisions(y.tolist(), wanted)) / 11
+        metric = pr.metrics.eleven_point_precision(points=points)
+        assert metric(ranking) == pytest.approx(float(expected), rel=SAME)
+        assert metric.value(ranking.cells) == metric(ranking)
+
+
+def test_release_9_misses_a_relevant_document_by_rounding():
+    # 0.7 of 3 asks for 3 documents, and 0.7 * 3 + 0.9 is 2.9999999999999996.
+    ranking = pr.rank([1, 1, 0, 0, 1], [5, 4, 3, 2, 1])
+    exact, old = (pr.metrics.eleven_point_precision(points=p) for p in ("exact", "trec_eval"))
+    assert exact(ranking) == pytest.approx((7 * 1 + 4 * 0.6) / 11)
+    assert old(ranking) == pytest.approx((8 * 1 + 3 * 0.6) / 11)
+    with pytest.raises(InputError, match="points must be one of"):
+        pr.metrics.eleven_point_precision(points="nearest")
+
+
+def test_comments_and_what_follows_the_name_are_passed_over():
+    run = ["# made by hand", "1 Q0 d#1 1 9.5 mine more words", "  # indented", "1 Q0 e 2 9 mine"]
+    searched = read_trec(run, ["# judged twice", "1 0 d#1 1", "", "1 0 e 0"])
+    assert searched.document.tolist() == ["d#1", "e"]
+    assert searched.judged.tolist() == [True, True]
+    assert read_trec(run, ["1 0 e 0"]).judged.tolist() == [False, True]
+
+
 def test_binary_judgements_give_the_same_ndcg_as_rankings():
     rng = np.random.default_rng(4)
     run, qrels = random_collection(rng, graded=False)
     searched = read_trec(*lines(run, qrels))
-    for ties in ("threshold", "trec_eval"):
+    for ties in ("threshold", "trec_eval", "trec_eval_10"):
         for k in (None, 3, 10):
             from_set = per_group(
                 searched.rankings(ties=ties), pr.metrics.ndcg(k=k), undefined="zero"
@@ -193,12 +301,19 @@ def test_queries_that_are_not_answered_or_not_judged():
     assert json.loads(json.dumps(searched.to_dict()))["n_unjudged_queries"] == 1
 
 
-def test_a_run_that_answers_nothing():
+@pytest.mark.parametrize("ties", ["threshold", "trec_eval", "trec_eval_10"])
+def test_a_run_that_answers_nothing(ties):
     searched = read_trec(["x Q0 d 1 1.0 me"], ["a 0 d 1"])
     for ask in (searched.rankings, searched.ndcg):
         with pytest.raises(InputError, match="answers none of the judged queries"):
-            ask()
-    assert per_group(searched.rankings(missing_queries="zero"), "aucpr").values.tolist() == [0.0]
+            ask(ties=ties)
+    rankings = searched.rankings(missing_queries="zero", ties=ties)
+    for metric in ("aucpr", "r_precision", "eleven_point_precision"):
+        assert per_group(rankings, metric).values.tolist() == [0.0]
+    assert searched.ndcg(missing_queries="zero", ties=ties).values.tolist() == [0.0]
+    if ties != "threshold":
+        for ask in (searched.bpref, searched.inferred_ap):
+            assert ask(missing_queries="zero", ties=ties).values.tolist() == [0.0]
 
 
 def test_files_in_many_blocks(tmp_path, monkeypatch):
@@ -220,6 +335,8 @@ RUN, QRELS = ["1 Q0 d 1 1.0 x"], ["1 0 d 1"]
 @pytest.mark.parametrize(
     ("run", "qrels", "message"),
     [
+        (RUN, ["1 0 d 1 more"], "qrels must have 4 fields.*line 1 has 5"),
+        (["# comment", "1 Q0 d 1.0"], QRELS, "run must have 6 fields.*line 2 has 4"),
         (["1 Q0 d 1 1.0 x", "1 Q0 d 1.0"], QRELS, "run must have 6 fields.*line 2 has 4"),
         (RUN, ["1 0 d"], "qrels must have 4 fields"),
         (["1 Q0 d 1 high x"], QRELS, "run must have a number as its score"),
@@ -241,6 +358,11 @@ def test_bad_options_are_named():
     searched = read_trec(RUN, QRELS)
     with pytest.raises(InputError, match="ties must be one of"):
         searched.rankings(ties="random")
+    for ask in (searched.bpref, searched.inferred_ap):
+        with pytest.raises(InputError, match="ties must be one of"):
+            ask(ties="threshold")
+    with pytest.raises(InputError, match="missing_queries must be one of"):
+        searched.bpref(missing_queries="drop")
     with pytest.raises(InputError, match="missing_queries must be one of"):
         searched.ndcg(missing_queries="drop")
 

@@ -18,13 +18,21 @@ from ..ranking import grouping as _grouping
 from ..ranking.ranking_set import RankingSet
 from ..readers import trec_files
 from .group_values import GroupValues
+from .judged import Order, inferred_precision, preference
 from .ranking_by_group import ranked
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
-TIES = ("threshold", "trec_eval")
+# What a score is rounded to before documents are ordered; None: equal scores have no order.
+TIES: dict[str, type[np.floating[Any]] | None] = {
+    "threshold": None,
+    "trec_eval": np.float32,
+    "trec_eval_10": np.float64,
+}
+ORDERS = tuple(name for name, precision in TIES.items() if precision is not None)
 MISSING_QUERIES = ("skip", "zero")
 
 
@@ -42,6 +50,8 @@ class TrecRun(Rich):
     score : array of float
     relevance : array of int
         As judged; 0 where a document was not judged.
+    judged : array of bool
+        Whether the document is named in the judgements.
     judged_query, judged_relevance : arrays of int
         All judgements, returned or not.
     missed_query, missed_relevance : arrays of int
@@ -55,6 +65,7 @@ class TrecRun(Rich):
     document: Array
     score: FloatArray
     relevance: IntArray
+    judged: Mask
     judged_query: IntArray
     judged_relevance: IntArray
     missed_query: IntArray
@@ -70,7 +81,7 @@ class TrecRun(Rich):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists."""
-        fields = ("queries", "query", "document", "score", "relevance")
+        fields = ("queries", "query", "document", "score", "relevance", "judged")
         judgements = ("judged_query", "judged_relevance", "missed_query", "missed_relevance")
         plain = {name: getattr(self, name).tolist() for name in (*fields, *judgements)}
         return {**plain, "n_unjudged_queries": self.n_unjudged_queries}
@@ -103,10 +114,11 @@ class TrecRun(Rich):
 
         Parameters
         ----------
-        ties : {"threshold", "trec_eval"}
+        ties : {"threshold", "trec_eval", "trec_eval_10"}
             ``"threshold"``: documents of one score are tied, and no order among them is assumed.
-            ``"trec_eval"``: what that program does: scores are rounded to single precision, and
-            documents of one score are ordered by their names, the last in the alphabet first.
+            ``"trec_eval"``: what that program does up to release 9: scores are rounded to single
+            precision, and documents of one score are ordered by their names, the last in the
+            alphabet first. ``"trec_eval_10"``: the same since release 10, which rounds no scores.
         min_relevance : int, default 1
             The lowest judgement that counts as relevant.
         missing_queries : {"skip", "zero"}
@@ -122,7 +134,7 @@ class TrecRun(Rich):
         """
         _validation.as_choice(ties, "ties", TIES)
         _validation.as_choice(missing_queries, "missing_queries", MISSING_QUERIES)
-        scores = self.score if ties == "threshold" else -self._trec_eval_places()
+        scores = self._ordered_scores(ties)
         codes, kept = self._codes(missing_queries)
         order = _grouping.stable_order(codes, kept.size)
         sizes = np.bincount(codes, minlength=kept.size)
@@ -147,7 +159,7 @@ class TrecRun(Rich):
         _validation.as_choice(ties, "ties", TIES)
         _validation.as_choice(missing_queries, "missing_queries", MISSING_QUERIES)
         cut = np.inf if k is None else _validation.as_count(k, "k", minimum=1)
-        scores = self.score if ties == "threshold" else -self._trec_eval_places().astype(float)
+        scores = self._ordered_scores(ties)
         gained = _discounted(self.query, scores, self.relevance, self.queries.size, cut)
         ideal = _discounted(
             self.judged_query,
@@ -165,6 +177,71 @@ class TrecRun(Rich):
             undefined="zero",
         )
 
+    def bpref(
+        self, *, ties: str = "trec_eval", min_relevance: int = 1, missing_queries: str = "skip"
+    ) -> GroupValues:
+        """Binary preference: how many judged documents that are not relevant come first.
+
+        Documents that were not judged are passed over, so it needs no assumption about them. Each
+        of the R relevant documents counts ``1 - min(above, R) / min(N, R)``, where `above` of the N
+        documents judged not relevant are above it, and 0 if it was not returned (Buckley &
+        Voorhees 2004). It needs an order of the documents, so equal scores are ordered as `ties`
+        says: ``"trec_eval"`` or ``"trec_eval_10"``.
+        """
+        order, relevant, other = self._judged_order(ties, min_relevance)
+        return self._of_judged(
+            "bpref", preference(order, relevant, other), relevant, missing_queries
+        )
+
+    def inferred_ap(
+        self, *, ties: str = "trec_eval", min_relevance: int = 1, missing_queries: str = "skip"
+    ) -> GroupValues:
+        """Inferred average precision, for a pool of which a random part was judged.
+
+        A document of the pool that was not judged has a negative judgement (-1). Relevance above a
+        rank is inferred from the judged documents there; documents outside the pool count as not
+        relevant (Yilmaz & Aslam 2006). With a pool judged whole it is average precision, up to an
+        epsilon of 1e-5 that ``trec_eval`` adds to the counts. `ties` as in :meth:`bpref`.
+        """
+        order, relevant, _ = self._judged_order(ties, min_relevance)
+        values = inferred_precision(order, relevant)
+        return self._of_judged("inferred_ap", values, relevant, missing_queries)
+
+    def _judged_order(self, ties: str, min_relevance: int) -> tuple[Order, IntArray, IntArray]:
+        """Documents in order, and how many of each query were judged relevant and not relevant."""
+        _validation.as_choice(ties, "ties", ORDERS)
+        at = np.argsort(self._places(ties))
+        relevance, judged = self.relevance[at], self.judged[at]
+        relevant = judged & (relevance >= min_relevance)
+        order = Order(
+            query=self.query[at],
+            relevant=relevant,
+            other=judged & (relevance >= 0) & ~relevant,
+            open=judged & (relevance < 0) & ~relevant,
+        )
+        grade, size = self.judged_relevance, self.queries.size
+        wanted = grade >= min_relevance
+        rest = (grade >= 0) & ~wanted
+        return (
+            order,
+            np.bincount(self.judged_query[wanted], minlength=size),
+            np.bincount(self.judged_query[rest], minlength=size),
+        )
+
+    def _of_judged(
+        self, name: str, values: FloatArray, relevant: IntArray, missing_queries: str
+    ) -> GroupValues:
+        """Keep the queries that count; one without relevant documents counts 0."""
+        _validation.as_choice(missing_queries, "missing_queries", MISSING_QUERIES)
+        _, kept = self._codes(missing_queries)
+        return GroupValues(
+            metric=name,
+            labels=self.queries[kept],
+            values=values[kept],
+            n_undefined=int(np.count_nonzero(relevant[kept] == 0)),
+            undefined="zero",
+        )
+
     def _codes(self, missing_queries: str) -> tuple[IntArray, IntArray]:
         """Query of each document among the queries kept, and which are kept."""
         answered = np.bincount(self.query, minlength=self.queries.size) > 0
@@ -176,20 +253,24 @@ class TrecRun(Rich):
             )
         return (np.cumsum(keep) - 1)[self.query], np.flatnonzero(keep)
 
-    def _trec_eval_places(self) -> IntArray:
-        """Place of each document in its query's list: score in single precision, then name."""
+    def _ordered_scores(self, ties: str) -> FloatArray:
+        """Scores in which only documents that `ties` leaves tied are equal."""
+        return self.score if TIES[ties] is None else -self._places(ties).astype(np.float64)
+
+    def _places(self, ties: str) -> IntArray:
+        """Place of each document among all: by query, then score as rounded, then name."""
         with np.errstate(over="ignore"):
-            single = self.score.astype(np.float32)
-        order = np.lexsort((-single, self.query))
-        same = (single[order][1:] == single[order][:-1]) & (
-            self.query[order][1:] == self.query[order][:-1]
-        )
-        tied = order[np.append(same, False) | np.append(False, same)]
+            rounded = self.score.astype(TIES[ties])
+        order = np.lexsort((-rounded, self.query))
+        score, query = rounded[order], self.query[order]
+        same = np.zeros(order.size + 1, dtype=np.bool_)
+        same[1:-1] = (score[1:] == score[:-1]) & (query[1:] == query[:-1])
+        tied = order[same[1:] | same[:-1]]
         # Only names that decide a tie are compared.
         name = np.zeros(self.score.size, dtype=np.int64)
         if tied.size:
             name[tied] = _grouping.factorise(self.document[tied])[1]
-            order = np.lexsort((-name, -single, self.query))
+            order = np.lexsort((-name, -rounded, self.query))
         places = np.empty(order.size, dtype=np.int64)
         places[order] = np.arange(order.size)
         return places
@@ -220,9 +301,10 @@ def read_trec(run: object, qrels: object) -> TrecRun:
     ----------
     run : path or iterable of lines
         ``query Q0 document rank score name`` on each line, separated by blanks or tabs. The rank is
-        not used: the score decides, as in ``trec_eval``.
+        not used: the score decides, as in ``trec_eval``. What follows the name is not read.
     qrels : path or iterable of lines
-        ``query iteration document relevance`` on each line.
+        ``query iteration document relevance`` on each line. In both, blank lines and lines that
+        begin with ``#`` are passed over.
 
     Returns
     -------
@@ -261,6 +343,7 @@ def read_trec(run: object, qrels: object) -> TrecRun:
     if len(returned) < len(pairs):
         _reject_twice(found[0], found[1], "run")
     relevance = np.fromiter(map(judgements.get, pairs, repeat(0)), dtype=np.int64, count=len(pairs))
+    judged_pair = np.fromiter(map(judgements.__contains__, pairs), np.bool_, count=len(pairs))
     missed = ~np.fromiter(map(returned.__contains__, judgements), np.bool_, count=len(judgements))
     return TrecRun(
         queries=queries,
@@ -268,6 +351,7 @@ def read_trec(run: object, qrels: object) -> TrecRun:
         document=np.array(found[1], dtype=object)[kept],
         score=found[2][kept],
         relevance=relevance[kept],
+        judged=judged_pair[kept],
         judged_query=judged_query,
         judged_relevance=judged[2],
         missed_query=judged_query[missed],

@@ -13,6 +13,7 @@ from .points import PrecisionAtRecall, RecallAtPrecision
 from .precision_recall import NormalisedArea, PrecisionRecallArea
 from .registry import METRICS, as_metric, parse
 from .roc import RocArea
+from .search import ElevenPointPrecision, RPrecision
 from .top_k import DiscountedGain, PrecisionAtK, RecallAtK, ReciprocalRank
 
 aucpr = PrecisionRecallArea
@@ -29,6 +30,8 @@ precision_at_k = PrecisionAtK
 recall_at_k = RecallAtK
 ndcg = DiscountedGain
 reciprocal_rank = ReciprocalRank
+r_precision = RPrecision
+eleven_point_precision = ElevenPointPrecision
 
 __all__ = [
     "ESTIMATORS",
@@ -40,6 +43,7 @@ __all__ = [
     "aucpr",
     "auprg",
     "auroc",
+    "eleven_point_precision",
     "f1_at_threshold",
     "f_beta_at_threshold",
     "ndcg",
@@ -47,6 +51,7 @@ __all__ = [
     "precision_at_k",
     "precision_at_recall",
     "precision_at_threshold",
+    "r_precision",
     "recall_at_k",
     "recall_at_precision",
     "recall_at_threshold",

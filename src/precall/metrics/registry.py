@@ -14,6 +14,7 @@ from .gain import GainArea
 from .points import PrecisionAtRecall, RecallAtPrecision
 from .precision_recall import NormalisedArea, PrecisionRecallArea
 from .roc import RocArea
+from .search import ElevenPointPrecision, RPrecision
 from .top_k import DiscountedGain, PrecisionAtK, RecallAtK, ReciprocalRank
 
 #: Every metric by its name. What is added here appears in intervals, comparisons, groups, the
@@ -35,6 +36,8 @@ METRICS: dict[str, type[Metric]] = {
         RecallAtK,
         DiscountedGain,
         ReciprocalRank,
+        RPrecision,
+        ElevenPointPrecision,
     )
 }
 

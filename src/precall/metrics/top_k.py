@@ -25,7 +25,8 @@ Array = npt.NDArray[Any]
 _BLOCK = 2**17
 
 
-def _along_rows(values: Any) -> Any:
+def along_rows(values: Any) -> Any:
+    """Sum over the rows of one ranking, or of each line."""
     return np.sum(values, axis=-1)
 
 
@@ -56,7 +57,7 @@ class ByRank(Metric):
         """Return the metric."""
         tp = np.cumsum(cells.positives, axis=-1)
         fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        return np.asarray(self.from_counts(cells, tp, fp, tp[..., -1], _along_rows))[()]
+        return np.asarray(self.from_counts(cells, tp, fp, tp[..., -1], along_rows))[()]
 
     def per_group(self, rankings: Any) -> FloatArray:
         """One sum per group; positives that had no score count in denominators."""
@@ -68,7 +69,7 @@ class ByRank(Metric):
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the metric of one ranking; positives that had no score count in denominators."""
         counts = ranking.cells, ranking.tp, ranking.fp, ranking.all_positives
-        return float(self.from_counts(*counts, _along_rows))
+        return float(self.from_counts(*counts, along_rows))
 
     def convention(self, ranking: Ranking) -> float:
         """With no positives 0, with no negatives what the definition gives."""
@@ -79,7 +80,7 @@ def _as_places(k: object) -> int:
     return _validation.as_count(k, "k", minimum=1)
 
 
-def _hits(cells: Cells, tp: Array, fp: Array, k: int, add: Callable[..., Any]) -> Any:
+def hits(cells: Cells, tp: Array, fp: Array, k: Any, add: Callable[..., Any]) -> Any:
     """Expected number of positives among the first `k` rows: a tie at the cut gives its share."""
     size = cells.positives + cells.tied
     before = tp + fp - size
@@ -114,7 +115,7 @@ class PrecisionAtK(ByRank):
         self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
     ) -> Any:
         """Return hits over k."""
-        return _hits(cells, tp, fp, self.k, add) / self.k
+        return hits(cells, tp, fp, self.k, add) / self.k
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ class RecallAtK(ByRank):
         self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
     ) -> Any:
         """Return hits over positives."""
-        return ratio(_hits(cells, tp, fp, self.k, add), n)
+        return ratio(hits(cells, tp, fp, self.k, add), n)
 
 
 @dataclass(frozen=True)

@@ -18,13 +18,15 @@ Array = npt.NDArray[Any]
 
 RUN = ("query", "Q0", "document", "rank", "score", "run name")
 QRELS = ("query", "iteration", "document", "relevance")
+# More fields than these may follow: trec_eval reads no further than the name of a run.
+_OPEN_ENDED = (RUN,)
 _LINES_AT_ONCE = 200_000
 
 
 def columns(
     source: object, fields: tuple[str, ...], name: str, dtype: Any
 ) -> tuple[list[str], list[str], Array]:
-    """Return query, document and number of every line; blank lines are passed over."""
+    """Return query, document and number of every line; blank lines and comments are passed over."""
     queries: list[str] = []
     documents: list[str] = []
     numbers: list[Array] = []
@@ -33,8 +35,8 @@ def columns(
     for lines in _blocks(source, name):
         if not all(isinstance(line, str) for line in lines):
             raise InputError(f"{name} must have lines of text: decode bytes first.")
-        rows = [line.split() for line in lines]
-        if any(row and len(row) != len(fields) for row in rows):
+        rows = [[] if line.lstrip().startswith("#") else line.split() for line in lines]
+        if any(row and not _fits(row, fields) for row in rows):
             _reject_line(rows, first, fields, name)
         rows = [row for row in rows if row]
         queries += [row[0] for row in rows]
@@ -75,9 +77,13 @@ def _blocks(source: object, name: str) -> Iterator[list[str]]:
         raise InputError(f"{name} must be a file or lines of text, got {type(source).__name__}.")
 
 
+def _fits(row: list[str], fields: tuple[str, ...]) -> bool:
+    return len(row) == len(fields) or (fields in _OPEN_ENDED and len(row) > len(fields))
+
+
 def _reject_line(rows: list[list[str]], first: int, fields: tuple[str, ...], name: str) -> None:
     line, row = next(
-        (first + index, row) for index, row in enumerate(rows) if row and len(row) != len(fields)
+        (first + index, row) for index, row in enumerate(rows) if row and not _fits(row, fields)
     )
     raise InputError(
         f"{name} must have {len(fields)} fields on each line ({', '.join(fields)}), but line "
