@@ -130,7 +130,7 @@ def with_whole_positives(y_true, y_score, drop_leading):
 
 
 def with_thousandths(y_true, y_score):
-    """One point per row, ties spread evenly, and one per thousandth of recall in long steps."""
+    """One point per row, ties spread evenly, and one per thousandth of recall between two rows."""
     n = sum(y_true)
     path = [(Fraction(0), Fraction(0))]
     for tp, fp in points(y_true, y_score):
@@ -141,12 +141,11 @@ def with_thousandths(y_true, y_score):
         ]
     curve = [(Fraction(0), path[1][0] / sum(path[1]))]
     for (tp0, fp0), (tp1, fp1) in pairwise(path):
-        if (tp1 - tp0) / n > Fraction(1, 1000):
-            for k in range(int(tp0 * 1000 / n), int(tp1 * 1000 / n) + 1):
-                recall = Fraction(k, 1000)
-                if tp0 < recall * n < tp1:
-                    share = (recall * n - tp0) / (tp1 - tp0)
-                    curve.append(pr_point(recall * n, fp0 + share * (fp1 - fp0), n))
+        for k in range(int(tp0 * 1000 / n), int(tp1 * 1000 / n) + 1):
+            recall = Fraction(k, 1000)
+            if tp0 < recall * n < tp1:
+                share = (recall * n - tp0) / (tp1 - tp0)
+                curve.append(pr_point(recall * n, fp0 + share * (fp1 - fp0), n))
         curve.append(pr_point(tp1, fp1, n))
     return trapezoids(curve)
 
@@ -159,7 +158,51 @@ def highest_from_zero_one(y_true, y_score):
     return trapezoids(sorted(best.items()))
 
 
+def with_misplaced_points(y_true, y_score):
+    """Straight lines from (0, 1) through the lowest FP of each TP, in a list that grows.
+
+    The points of a long step are put in behind its first place, although points that were put in
+    before have moved it on.
+    """
+    n = sum(y_true)
+    lowest = {0: 0}
+    for tp, fp in points(y_true, y_score):
+        lowest.setdefault(tp, fp)
+    path = sorted(lowest.items())
+    curve = [(Fraction(0), Fraction(1)), *(pr_point(*p, n) for p in path[1:])]
+    for place, ((tp0, fp0), (tp1, fp1)) in enumerate(pairwise(path), start=1):
+        if tp1 - tp0 > 2:
+            pace = Fraction(fp1 - fp0, tp1 - tp0)
+            steps = range(1, tp1 - tp0 + 1)
+            curve[place:place] = [pr_point(tp0 + step, fp0 + pace * step, n) for step in steps]
+    return trapezoids(curve)
+
+
+def after_the_first_point(y_true, y_score):
+    n = sum(y_true)
+    return trapezoids([pr_point(*p, n) for p in points(y_true, y_score)])
+
+
+def between_200_thresholds(y_true, y_score):
+    """Hyperbolas between the counts above 1, 198/199, ..., 1/199 and from 0 on."""
+    n = sum(y_true)
+    area, before = 0.0, (0, 0)
+    for step in range(198, -1, -1):
+        reached = [y for y, s in zip(y_true, y_score, strict=True) if s > step / 199 or step == 0]
+        after = (sum(reached), len(reached) - sum(reached))
+        tp, fp = after[0] - before[0], after[1] - before[1]
+        if tp:
+            slope, start = tp / (tp + fp), sum(before)
+            area += slope * tp
+            if start:
+                area += slope * (before[0] - slope * start) * math.log(sum(after) / start)
+        before = after
+    return area / n
+
+
 CONVENTIONS = {
+    "rocr": with_misplaced_points,
+    "mleval": after_the_first_point,
     "sklearn_trapezoid": from_zero_one,
     "yardstick_pr_auc": from_zero_one,
     "raucpr_lower_trapezoid": from_zero_one,

@@ -110,7 +110,8 @@ OTHERS = {
     "sizes": lambda r: (r.n_pos, r.n_neg, r.prevalence, r.effective_sizes),
     "coarsened": lambda r: pr.tie_bounds(r.coarsen(2)),
     "prevalence": lambda r: pr.aucpr(r.at_prevalence(0.1)),
-    "conventions": pr.conventions,
+    # Keras is the one that asks for thresholds of its own.
+    "conventions": lambda r: [x for x in pr.conventions(r) if x.name != "keras_auc_pr"],
     "downsampled": lambda r: pr.downsample_effect(r, ratio=0.5),
     "undone": lambda r: pr.undo_downsampling(r, ratio=0.5),
     "promised precision": lambda r: pr.operating_point(r, min_precision=0.6),

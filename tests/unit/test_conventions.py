@@ -7,6 +7,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricWarning
+from precall.metrics._tool_areas import THRESHOLDS
 from precall.metrics.conventions import conventions
 from tests import naive_points
 from tests.datasets import random_data
@@ -27,6 +28,8 @@ BASE_POINTS = {
     "C3": ([0.25, 0.5, 0.75, 1.0], [0.2, 1 / 3, 3 / 7, 0.5]),
     "C4": ([0.25, 0.5, 0.75, 0.875, 1.0], [1.0, 1.0, 1.0, 0.5, 0.5]),
 }
+# Ten to the twelve rows of each class with the same score.
+HUGE = {**pr.rank([1, 0], [1, 1]).to_dict(), "positives": [10**12], "tied": [10**12]}
 # Sums of a few hundred terms, each right to the last digits.
 TOLERANCE = 1e-12
 
@@ -53,10 +56,115 @@ def test_rules_are_those_of_loops_in_fractions(name):
     for seed in range(40):
         y, s, _ = random_data(np.random.default_rng(seed))
         expected = naive_points.CONVENTIONS[name](y.tolist(), s.tolist())
-        assert values(y, s)[name] == pytest.approx(float(expected), rel=TOLERANCE)
+        found = conventions(pr.rank(y, s))[name]
+        if not found.reason:
+            assert found.value == pytest.approx(float(expected), rel=TOLERANCE)
 
 
-def test_precrec_adds_no_points_to_a_thousand_positives():
+@pytest.mark.parametrize("words", ["random", "ties of many", "three ties"])
+def test_points_that_rocr_puts_in_the_wrong_place(words):
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        y, s = rng.permutation(np.repeat([1, 0], [40, 25])), rng.integers(0, 8, 65)
+        if words != "random":
+            y, s = (
+                np.repeat([1, 0, 1, 0, 1, 0], [5, 2, 4, 3, 6, 4]),
+                np.repeat([6, 4, 2], [7, 7, 10]),
+            )
+            y = y if words == "three ties" else np.append(y, [1] * 5)
+            s = s if words == "three ties" else np.append(s, [7, 3, 3, 3, 1])
+        expected = naive_points.with_misplaced_points(y.tolist(), s.tolist())
+        assert values(y, s)["rocr"] == pytest.approx(float(expected), rel=TOLERANCE)
+
+
+def test_value_of_rocr_itself():
+    # R 4.2.2 with ROCR 1.0-11: performance(prediction(s, y), "aucpr")@y.values[[1]]
+    y = [1] * 15 + [0] * 9
+    s = [6] * 5 + [4] * 4 + [2] * 6 + [6, 6, 5, 4, 4, 4, 2, 1, 1]
+    assert values(y, s)["rocr"] == pytest.approx(0.67494408309882714, rel=TOLERANCE)
+
+
+def test_keras_counts_between_its_own_thresholds():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        y = rng.random(60) < 0.3
+        y[:2] = [True, False]
+        s = np.round(rng.beta(1 + y, 2), 2 + seed % 2)
+        found = conventions(pr.Rows(y, s))["keras_auc_pr"]
+        expected = naive_points.between_200_thresholds(y.tolist(), s.tolist())
+        assert found.value == pytest.approx(expected, rel=TOLERANCE)
+        kept = pr.rank(y, s, thresholds=THRESHOLDS)
+        assert conventions(kept)["keras_auc_pr"].value == found.value
+    assert conventions(pr.rank(y, s))["keras_auc_pr"].reason.endswith(
+        "pass Rows instead of a Ranking"
+    )
+    outside = conventions(pr.Rows([1, 0, 1], [1.5, 0.5, 0.25]))["keras_auc_pr"]
+    assert (outside.value, outside.reason) == (None, "it takes scores from 0 to 1")
+    assert conventions(pr.Rows([1, 0, 1], [1.0, -0.5, 0.0]))["keras_auc_pr"].value is None
+    weighted = conventions(pr.Rows([1, 0, 1], [0.9, 0.5, 0.2], sample_weight=[2, 1, 1]))
+    again = conventions(pr.Rows([1, 1, 0, 1], [0.9, 0.9, 0.5, 0.2]))
+    assert weighted["keras_auc_pr"].value == pytest.approx(again["keras_auc_pr"].value)
+
+
+def test_perfmeas_and_mleval_lose_the_area_before_the_first_point():
+    # Recall 0 to 1/2 is lost; from (1/2, 1) over (1/2, 1/2) to (1, 2/3).
+    found = values([1, 0, 1, 0], [4, 3, 2, 1])
+    expected = pytest.approx((1 / 2 + 2 / 3) / 4)
+    assert found["perfmeas"] == expected
+    assert found["mleval"] == expected
+    # With a negative first nothing is: from (0, 0).
+    found = values([0, 1, 1], [3, 2, 1])
+    expected = pytest.approx((1 / 2 + (1 / 2 + 2 / 3)) / 4)
+    assert found["perfmeas"] == expected
+    assert found["mleval"] == expected
+    # Three positives tied with nobody are three rows to the one, one point to the other.
+    found = values([0, 1, 1, 1], [2, 1, 1, 1])
+    assert found["mleval"] == pytest.approx(3 / 8)
+    assert found["perfmeas"] == pytest.approx((0 + 2 * 1 / 2 + 2 * 2 / 3 + 3 / 4) / 6)
+
+
+def test_reasons_where_a_tool_has_no_number():
+    infinite = conventions(pr.Rows([1, 0, 1, 0], [np.inf, 2, 1, 0]))
+    for name in ("sklearn_average_precision", "sklearn_trapezoid"):
+        assert infinite[name].value is None
+        assert "infinite" in infinite[name].reason
+    assert infinite["rocr"].reason == "it drops rows whose scores are infinite"
+    assert infinite["torcheval_binary_auprc"].value == pytest.approx(5 / 6)
+    twice = conventions(pr.rank([1, 1, 0], [np.inf, np.inf, 0]))
+    assert twice["torcheval_binary_auprc"].value is None
+    # A ranking keeps the scores of positives only; rows know those of negatives.
+    assert conventions(pr.rank([1, 0], [1.0, -np.inf]))["sklearn_trapezoid"].value == 1.0
+    assert conventions(pr.Rows([1, 0], [1.0, -np.inf]))["sklearn_trapezoid"].value is None
+    same = conventions(pr.rank([1, 0, 1, 0], [2, 2, 1, 1]))
+    assert same["prroc_davis_goadrich"].value is None
+    assert "NA" in same["prroc_davis_goadrich"].reason
+    assert same["prroc_integral"].value == pytest.approx(0.5)
+    nearly = conventions(pr.rank([1, 0, 1, 0, 0], [2, 2, 1, 1, 0]))
+    assert nearly["prroc_davis_goadrich"].value == pytest.approx(0.5)
+    huge = conventions(pr.Ranking.from_dict(HUGE))
+    assert (huge["rocr"].value, huge["precrec"].value) == (None, pytest.approx(0.5))
+    assert "(it orders ties by the places of the rows)" in str(same)
+    assert all(bool(row.reason) == (row.value is None) for row in (*infinite, *twice, *same))
+
+
+def test_rows_and_rankings_give_the_same_table():
+    y, s, w = random_data(np.random.default_rng(4), weights="real")
+    one, other = conventions(pr.Rows(y, s, sample_weight=w)), values(y, s, w)
+    assert {row.name: row.value for row in one if row.name != "keras_auc_pr"} == {
+        name: value for name, value in other.items() if name != "keras_auc_pr"
+    }
+
+
+def test_precrec_adds_points_where_a_row_is_less_than_a_thousandth():
+    # Each of 1,200 positives is less than a thousandth, and most thousandths lie between two.
+    rng = np.random.default_rng(5)
+    y = np.repeat([1, 0], [1200, 300])
+    s = rng.normal(size=y.size) + y
+    expected = naive_points.with_thousandths(y.tolist(), s.tolist())
+    assert values(y, s)["precrec"] == pytest.approx(float(expected), rel=TOLERANCE)
+
+
+def test_precrec_with_many_ties_among_a_thousand_positives():
     rng = np.random.default_rng(3)
     y = np.repeat([1, 0], [1200, 300])
     s = np.round(rng.normal(size=y.size) + y, 2)
@@ -155,6 +263,7 @@ def test_the_estimator_named_has_the_same_value():
         ranking = pr.rank(y, s)
         for row in conventions(ranking):
             if row.estimator:
+                assert row.reason == ""
                 assert row.value == pr.aucpr(ranking, estimator=row.estimator)
 
 
@@ -184,15 +293,16 @@ def test_one_class_only_has_no_values(label):
     with pytest.warns(UndefinedMetricWarning):
         table = conventions(ranking)
     assert all(row.value is None for row in table)
-    assert repr(table) == "Conventions(12 rules, no values)"
+    assert repr(table) == "Conventions(18 rules, no values)"
+    assert {row.reason for row in table} == {"a class is empty"}
     assert "none" in str(table)
 
 
 def test_the_table_can_be_looked_up_printed_and_stored():
     table = conventions(pr.rank([1, 0, 0, 1], [3, 3, 2, 1]))
     assert table["precrec"].tool == "R precrec"
-    assert len(table) == len(list(table)) == 12
+    assert len(table) == len(list(table)) == 18
     assert str(table).count("\n") == 2 * len(table) - 1
     assert json.loads(json.dumps(table.to_dict())) == table.to_dict()
-    with pytest.raises(InputError, match="no convention is called 'weka'"):
-        table["weka"]
+    with pytest.raises(InputError, match="no convention is called 'excel'"):
+        table["excel"]

@@ -94,7 +94,7 @@ TABLES = {
     ),
     "conventions": (
         pr.conventions(RANKING),
-        ["name", "tool", "call", "value", "rule", "estimator"],
+        ["name", "tool", "call", "value", "reason", "rule", "estimator"],
     ),
     "gate": (
         pr.gate(

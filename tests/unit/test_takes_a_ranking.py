@@ -138,7 +138,7 @@ def point_of(point):
 
 
 def values_shown(shown):
-    return [row["value"] for row in shown.to_dict().values()]
+    return [row["value"] for row in shown.to_dict().values() if not row["reason"]]
 
 
 def summary_of(summary):

@@ -217,6 +217,7 @@ def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
             "numbers": [wording.number(row.value, 4) for row in rows],
         }
         for rows in zip(*tables, strict=True)
+        if any(row.value is not None for row in rows)
     ]
 
 
