@@ -9,9 +9,15 @@ import pytest
 from scipy.stats import norm
 
 import precall as pr
-from precall.exceptions import InputError
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.groups import slices_at_once
+from precall.groups.levels import cuts_of
+from precall.groups.slice_evidence import OneByOne, SliceQuestion
+from precall.groups.slices_at_once import AtOnce, fits
+from precall.inference.rules import rule_for
 from precall.inference.significance import holm
 from precall.inference.simultaneous import critical_value, independent_critical_value, level_of
+from precall.metrics import as_metric
 
 pytestmark = [
     pytest.mark.numerics,
@@ -278,6 +284,78 @@ def test_a_metric_without_influence_values_takes_the_bound_for_independent_slice
         sliced(15), ["country", "device"], "recall_at_precision(0.5)", n_resamples=100, rng=0
     )
     assert found.critical_value == independent_critical_value(11, 0.95)
+
+
+def both_ways(rows, by, metric, **options):
+    """What is found at once, and slice by slice."""
+    cuts = cuts_of(rows, tuple(by), depth=2, quantiles=4)
+    what = as_metric(metric)
+    question = SliceQuestion(
+        rows=rows,
+        model="score",
+        metric=what,
+        rule=rule_for(what, None),
+        prevalence=0.1,
+        n_resamples=10,
+        rng=None,
+        cuts=cuts,
+        tested=[np.arange(len(cut.names))[options.get("leave_out", 0) :] for cut in cuts],
+    )
+    assert fits(question)
+    return AtOnce(question), OneByOne(question)
+
+
+@pytest.mark.parametrize("leave_out", [0, 1])
+@pytest.mark.parametrize("options", [{}, {"decimals": 1}, {"weighted": True, "decimals": 1}])
+@pytest.mark.parametrize(
+    "metric",
+    ["aucnpr", "aucpr(recall=(0.2, 0.7))", "aucpr(estimator=davis_goadrich)", "auroc", "auprg"],
+)
+def test_all_at_once_is_what_one_by_one_is(metric, options, leave_out):
+    rows = sliced(20, rows=400, **options)
+    fast, slow = both_ways(rows, ["country", "device"], metric, leave_out=leave_out)
+    assert fast.estimate == pytest.approx(slow.estimate, rel=1e-9)
+    assert np.array(fast.limits(0.99)) == pytest.approx(np.array(slow.limits(0.99)), rel=1e-8)
+    assert fast.covariance == pytest.approx(slow.covariance, rel=1e-7, abs=1e-12)
+    known = np.arange(fast.question.count) % 3 != 1
+    rests = np.array(fast.rests(0.99, known))
+    expected = np.array(slow.rests(0.99, known))
+    assert rests[:3] == pytest.approx(expected[:3], rel=1e-8, nan_ok=True)
+    assert np.isnan(rests[0]).tolist() == (~known).tolist()
+
+
+@pytest.mark.parametrize("metric", ["aucnpr", "auroc", "precision_at_recall(0.5)"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rests_of_many_thresholds_are_counted_on_fewer_cells(metric, weighted, monkeypatch):
+    rows = sliced(21, rows=6000, prevalence=0.3, weighted=weighted)
+    fast, slow = both_ways(rows, ["country", "device"], metric)
+    monkeypatch.setattr(slices_at_once, "_BLOCK_CELLS", 600)
+    known = np.ones(fast.question.count, dtype=bool)
+    expected = np.array(slow.rests(0.99, known)[:3])
+    errors = []
+    for cells in (32, 512, 5000):
+        monkeypatch.setattr(slices_at_once, "_MOST_CELLS", cells)
+        monkeypatch.setattr(slices_at_once, "_FEWEST_CELLS", cells)
+        errors.append(np.abs(np.array(fast.rests(0.99, known)[:3]) - expected).max())
+    # To first order the error is that of a cell: sixteen times as many, a sixteenth of it.
+    assert errors[1] < errors[0] / 4
+    assert errors[2] == pytest.approx(0, abs=1e-9)
+
+
+def test_rankings_of_a_set_move_to_a_prevalence_as_each_does():
+    rng = np.random.default_rng(22)
+    y, g = rng.random(300) < 0.3, rng.integers(0, 3, 300)
+    weight = rng.uniform(0.5, 2, 300)
+    for options in ({}, {"sample_weight": weight}):
+        rankings = pr.rank_groups(y, rng.normal(size=300), g, **options)
+        moved = rankings.at_prevalence(0.05)
+        sizes = np.array(moved.effective_sizes).T
+        for one, expected, size in zip(moved, rankings, sizes, strict=True):
+            expected = expected.at_prevalence(0.05)
+            assert pr.aucpr(one) == pytest.approx(pr.aucpr(expected), rel=1e-12)
+            assert size == pytest.approx(expected.effective_sizes, rel=1e-12)
+    with pytest.raises(UndefinedMetricError, match="select those first"):
+        pr.rank_groups([1, 0, 0], [3, 2, 1], [0, 0, 1]).at_prevalence(0.1)
 
 
 # Levels.

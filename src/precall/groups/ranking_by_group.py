@@ -107,7 +107,7 @@ def ranked(
         labels=grouping.labels,
         **tables._asdict(),
         pooled=pool(positive, scores, weights, starts, order, tables, whole) if together else None,
-        divisible=_divisible(positive, weights, starts, order),
+        divisible=divisible_groups(positive, weights, starts, order),
     )
 
 
@@ -153,7 +153,7 @@ def rank_rows_by(rows: Rows, model: str, groups: Array) -> RankingSet:
     return ranked(rows.positive, rows.scores[model], rows.weight, grouping, None, whole=rows[model])
 
 
-def _divisible(
+def divisible_groups(
     positive: npt.NDArray[np.bool_],
     weights: FloatArray | None,
     starts: IntArray,

@@ -1,14 +1,18 @@
-"""The metric of parts of the rows at one prevalence, with what its limits come from."""
+"""The metric of slices and of their rests at one prevalence, one slice after the other.
+
+It serves every metric, every interval rule and clusters; :mod:`.slices_at_once` does the same for
+all slices at once where a formula and plain rows allow it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from .._rounding import settled
 from ..inference.result import Evidence
 from ..inference.rules import Rule
 from ..inference.rules.rule import Case
@@ -16,6 +20,7 @@ from ..inference.units import contributions
 from ..metrics import Metric
 from ..ranking import Ranked, rank_checked
 from ..rows import Rows, locate
+from .levels import Cut
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -24,7 +29,10 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class SliceQuestion:
-    """What is asked of every part of the rows."""
+    """What is asked of every slice.
+
+    `tested` has the positions of the slices of each cut that are large enough.
+    """
 
     rows: Rows
     model: str
@@ -33,6 +41,25 @@ class SliceQuestion:
     prevalence: float
     n_resamples: int
     rng: Any
+    cuts: list[Cut]
+    tested: list[IntArray]
+
+    @property
+    def count(self) -> int:
+        """Number of slices."""
+        return sum(levels.size for levels in self.tested)
+
+
+class Rests(NamedTuple):
+    """The metric outside of each slice; NaN where the rest is too small.
+
+    `correlation` is that of the estimates of slice and rest, which clusters may share.
+    """
+
+    estimate: FloatArray
+    low: FloatArray
+    high: FloatArray
+    correlation: FloatArray
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,69 +82,103 @@ class SlicePart:
     unit: IntArray = field(repr=False)
     moved: FloatArray | None = field(repr=False)
 
-    def limits(self, level: float) -> tuple[float, float]:
-        """Return the lower and the upper limit; both contain the estimate."""
-        low, high = (float(limit) for limit in self.evidence.limits(level))
-        return min(low, self.estimate), max(high, self.estimate)
 
+@dataclass(frozen=True)
+class OneByOne:
+    """Slices ranked one after the other."""
 
-def part_of(question: SliceQuestion, chosen: Mask) -> SlicePart:
-    """Return the metric of the rows that a mask chooses, at the prevalence that was asked for."""
-    rows, metric = question.rows, question.metric
-    part = rows.select(chosen)
-    scores = part.scores[question.model]
-    ranking = rank_checked(part.positive, scores, part.weight, metric.thresholds)
-    place = locate(ranking.threshold, scores)
-    ranking = ranking.at_prevalence(question.prevalence)
-    part = part.at_prevalence(question.prevalence)
-    bound = metric.on_both_classes(ranking)
-    case = Case(
-        sample=Ranked(ranking, part, None if rows.cluster is None else place),
-        metric=bound,
-        varying=False,
-        n_resamples=question.n_resamples,
-        rng=question.rng,
-        progress=None,
-    )
-    moved = contributions(part, place, bound.gradient(ranking.cells), 0.0) if bound.smooth else None
-    return SlicePart(
-        estimate=bound.estimate(ranking),
-        evidence=question.rule.evidence(case),
-        unit=np.flatnonzero(chosen) if rows.cluster is None else rows.cluster[chosen],
-        moved=moved,
-    )
+    question: SliceQuestion
 
+    @cached_property
+    def members(self) -> list[tuple[int, int]]:
+        """The cut and the level of every slice."""
+        return [
+            (number, level)
+            for number, levels in enumerate(self.question.tested)
+            for level in levels.tolist()
+        ]
 
-def covariance_between(parts: list[SlicePart], n_units: int) -> FloatArray | None:
-    """Covariance of the estimates of parts that may share units; None without gradients."""
-    from scipy.sparse import csr_array
+    def rows_of(self, member: tuple[int, int]) -> Mask:
+        """Return which rows are in a slice."""
+        return np.asarray(self.question.cuts[member[0]].code == member[1])
 
-    data, indices, ends = [], [], [0]
-    for part in parts:
-        if part.moved is None:
+    @cached_property
+    def parts(self) -> list[SlicePart]:
+        """The metric of every slice."""
+        return [self._part(self.rows_of(member)) for member in self.members]
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The metric of every slice."""
+        return np.array([part.estimate for part in self.parts])
+
+    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the limits of every slice."""
+        found = [[float(end) for end in part.evidence.limits(level)] for part in self.parts]
+        low, high = np.array(found).T
+        return low, high
+
+    @property
+    def covariance(self) -> FloatArray | None:
+        """Of the estimates, from the rows or clusters that slices share; None if unknown."""
+        return self._between(self.parts)
+
+    def rests(self, level: float, known: Mask) -> Rests:
+        """Return the metric outside of each slice with its limits."""
+        found = np.full((4, known.size), np.nan)
+        clustered = self.question.rows.cluster is not None
+        for index in np.flatnonzero(known).tolist():
+            rest = self._part(~self.rows_of(self.members[index]))
+            correlation = self._correlation(self.parts[index], rest) if clustered else 0.0
+            found[:, index] = rest.estimate, *rest.evidence.limits(level), correlation
+        return Rests(*found)
+
+    def _correlation(self, part: SlicePart, rest: SlicePart) -> float:
+        covariance = self._between([part, rest])
+        if covariance is None:
+            return 0.0
+        scale = float(np.sqrt(covariance[0, 0] * covariance[1, 1]))
+        return float(covariance[0, 1]) / scale if scale > 0 else 0.0
+
+    def _part(self, chosen: Mask) -> SlicePart:
+        question = self.question
+        rows, metric = question.rows, question.metric
+        part = rows.select(chosen)
+        scores = part.scores[question.model]
+        ranking = rank_checked(part.positive, scores, part.weight, metric.thresholds)
+        place = locate(ranking.threshold, scores)
+        ranking = ranking.at_prevalence(question.prevalence)
+        part = part.at_prevalence(question.prevalence)
+        bound = metric.on_both_classes(ranking)
+        case = Case(
+            sample=Ranked(ranking, part, None if rows.cluster is None else place),
+            metric=bound,
+            varying=False,
+            n_resamples=question.n_resamples,
+            rng=question.rng,
+            progress=None,
+        )
+        moved = None
+        if bound.smooth:
+            moved = contributions(part, place, bound.gradient(ranking.cells), 0.0)
+        return SlicePart(
+            estimate=bound.estimate(ranking),
+            evidence=question.rule.evidence(case),
+            unit=np.flatnonzero(chosen) if rows.cluster is None else rows.cluster[chosen],
+            moved=moved,
+        )
+
+    def _between(self, parts: list[SlicePart]) -> FloatArray | None:
+        """Covariance of the estimates of parts that may share units; None without gradients."""
+        from scipy.sparse import csr_array
+
+        moved = [part.moved for part in parts if part.moved is not None]
+        if len(moved) < len(parts):
             return None
-        data.append(part.moved)
-        indices.append(part.unit)
-        ends.append(ends[-1] + part.unit.size)
-    shape = (len(parts), n_units)
-    matrix = csr_array((np.concatenate(data), np.concatenate(indices), ends), shape=shape)
-    matrix.sum_duplicates()
-    return np.asarray((matrix @ matrix.T).toarray(), dtype=np.float64)
-
-
-def difference_limits(
-    first: float, second: float, ends: tuple[Any, Any], others: tuple[Any, Any], correlation: float
-) -> tuple[float, float, float]:
-    """First minus second with limits, recovered from the limits of both (Zou & Donner 2008).
-
-    Returns the difference, its lower and its upper limit.
-    """
-    (low, high), (other_low, other_high) = ends, others
-    difference = float(settled(first - second, max(abs(first), abs(second))))
-    down = _distance(first - low, other_high - second, correlation)
-    up = _distance(high - first, second - other_low, correlation)
-    return difference, difference - down, difference + up
-
-
-def _distance(own: float, other: float, correlation: float) -> float:
-    return float(np.sqrt(max(own**2 + other**2 - 2.0 * correlation * own * other, 0.0)))
+        rows = self.question.rows
+        shape = (len(parts), len(rows) if rows.cluster is None else rows.n_clusters)
+        ends = np.concatenate([[0], np.cumsum([values.size for values in moved])])
+        units = np.concatenate([part.unit for part in parts])
+        matrix = csr_array((np.concatenate(moved), units, ends), shape=shape)
+        matrix.sum_duplicates()
+        return np.asarray((matrix @ matrix.T).toarray(), dtype=np.float64)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
 from .._interval import Interval
-from .._rounding import tied
+from .._rounding import settled, tied
 from ..exceptions import InputError
 from ..inference.rules import rule_for
 from ..inference.significance import holm
@@ -17,9 +17,11 @@ from ..inference.simultaneous import critical_value, independent_critical_value,
 from ..metrics import Metric, as_metric
 from ..rows import Rows
 from .levels import Cut, as_column_names, cuts_of
-from .slice_evidence import SlicePart, SliceQuestion, covariance_between, difference_limits, part_of
+from .slice_evidence import OneByOne, Rests, SliceQuestion
+from .slices_at_once import AtOnce, fits
 from .slices_result import Slice, Slices
 
+FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
@@ -127,6 +129,8 @@ def slices(
     least = _validation.as_count(min_positives, "min_positives", minimum=2)
     quantiles = _validation.as_count(quantiles, "quantiles", minimum=2)
     level = _validation.as_fraction(confidence_level, "confidence_level")
+    cuts = cuts_of(data, columns, depth=depth, quantiles=quantiles)
+    every = [_counted(data, cut, least) for cut in cuts]
     question = SliceQuestion(
         rows=data,
         model=data.model_named(model),
@@ -135,17 +139,11 @@ def slices(
         prevalence=_common_prevalence(data, prevalence),
         n_resamples=_validation.as_count(n_resamples, "n_resamples", minimum=2),
         rng=_validation.as_generator(rng),
+        cuts=cuts,
+        tested=[_positions([not one.too_small for one in found]) for found in every],
     )
-    cuts = cuts_of(data, columns, depth=depth, quantiles=quantiles)
-    counted: list[Slice] = []
-    small: list[Slice] = []
-    members: list[Mask] = []
-    for cut in cuts:
-        for one, chosen in _counted(data, cut, least):
-            (small if one.too_small else counted).append(one)
-            if not one.too_small:
-                members.append(chosen)
-    found, critical = _tested(question, counted, members, least, level)
+    counted = [one for found in every for one in found if not one.too_small]
+    tested, critical = _tested(question, counted, least, level) if counted else ([], None)
     return Slices(
         metric=str(what),
         title=str(what.title),
@@ -157,10 +155,14 @@ def slices(
         confidence_level=level,
         critical_value=critical,
         min_positives=least,
-        slices=tuple(found[index] for index in _rising([one.estimate for one in found])),
-        too_small=tuple(small),
+        slices=tuple(tested[index] for index in _rising([one.estimate for one in tested])),
+        too_small=tuple(one for found in every for one in found if one.too_small),
         with_prevalence=bool(what.with_prevalence),
     )
+
+
+def _positions(chosen: list[bool]) -> IntArray:
+    return np.flatnonzero(chosen)
 
 
 def _common_prevalence(rows: Rows, prevalence: object) -> float:
@@ -179,7 +181,7 @@ def _common_prevalence(rows: Rows, prevalence: object) -> float:
     return share
 
 
-def _counted(rows: Rows, cut: Cut, least: int) -> list[tuple[Slice, Mask]]:
+def _counted(rows: Rows, cut: Cut, least: int) -> list[Slice]:
     """Count every slice of a cut, and say which are too small."""
     count = len(cut.names)
     size = np.bincount(cut.code, minlength=count)
@@ -188,19 +190,22 @@ def _counted(rows: Rows, cut: Cut, least: int) -> list[tuple[Slice, Mask]]:
     if rows.weight is not None:
         total = np.bincount(cut.code, rows.weight, count)
         positive = np.bincount(cut.code, rows.weight * rows.positive, count)
-    apart = [_independent(rows, cut, own) for own in (rows.positive, ~rows.positive)]
-    found = []
-    for index, names in enumerate(cut.names):
-        one = Slice(
+    small = np.minimum(*(_independent(rows, cut, own) for own in _classes(rows))) < least
+    return [
+        Slice(
             levels=dict(zip(cut.columns, names, strict=True)),
             n_rows=int(size[index]),
             n_pos=int(ours[index]),
             n_neg=int(size[index] - ours[index]),
             prevalence=float(positive[index] / total[index]),
-            too_small=bool(min(part[index] for part in apart) < least),
+            too_small=bool(small[index]),
         )
-        found.append((one, cut.code == index))
-    return found
+        for index, names in enumerate(cut.names)
+    ]
+
+
+def _classes(rows: Rows) -> tuple[Mask, Mask]:
+    return rows.positive, ~rows.positive
 
 
 def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
@@ -212,85 +217,98 @@ def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
 
 
 def _tested(
-    question: SliceQuestion, counted: list[Slice], members: list[Mask], least: int, level: float
-) -> tuple[list[Slice], float | None]:
+    question: SliceQuestion, counted: list[Slice], least: int, level: float
+) -> tuple[list[Slice], float]:
     """Give every slice its interval and its difference from the rest."""
-    if not counted:
-        return [], None
-    rows = question.rows
-    parts = [part_of(question, chosen) for chosen in members]
-    n_units = len(rows) if rows.cluster is None else rows.n_clusters
-    covariance = covariance_between(parts, n_units)
+    evidence: AtOnce | OneByOne = AtOnce(question) if fits(question) else OneByOne(question)
+    covariance = evidence.covariance
     critical = (
-        independent_critical_value(len(parts), level)
+        independent_critical_value(len(counted), level)
         if covariance is None
         else critical_value(covariance, level)
     )
     at = level_of(critical)
-    tests = [
-        _against_the_rest(question, part, chosen, least, n_units, at)
-        for part, chosen in zip(parts, members, strict=True)
-    ]
-    raw = [_p_value(test, critical) if test is not None else 1.0 for test in tests]
-    adjusted = iter(holm([p for p, test in zip(raw, tests, strict=True) if test is not None]))
+    estimate, (low, high) = evidence.estimate, evidence.limits(at)
+    low, high = np.minimum(low, estimate), np.maximum(high, estimate)
+    known = _rest_is_large(question, least)
+    test = difference_limits(estimate, (low, high), evidence.rests(at, known))
+    raw = _p_values(test, critical)
+    adjusted = np.full(known.size, np.nan)
+    adjusted[known] = holm(raw[known].tolist())
+
+    def interval(*numbers: float) -> Interval:
+        names = ("estimate", "low", "high")
+        method = f"{question.rule.name}, simultaneous"
+        ends = dict(zip(names, numbers, strict=True))
+        return Interval(**ends, confidence_level=level, method=method)
+
+    columns = (estimate, low, high, *test, adjusted, raw)
     found = []
-    for one, part, test, p_value in zip(counted, parts, tests, raw, strict=True):
-        low, high = part.limits(at)
-        found.append(
-            one.with_results(
-                interval=_interval(question, part.estimate, low, high, level),
-                difference=None if test is None else _interval(question, *test, level),
-                unadjusted_p_value=None if test is None else p_value,
-                p_value=None if test is None else next(adjusted),
-            )
-        )
+    for one, compared, numbers in zip(
+        counted, known.tolist(), np.transpose(columns).tolist(), strict=True
+    ):
+        rest = {
+            "difference": interval(*numbers[3:6]),
+            "p_value": numbers[6],
+            "unadjusted_p_value": numbers[7],
+        }
+        found.append(replace(one, interval=interval(*numbers[:3]), **(rest if compared else {})))
     return found, critical
 
 
-def _interval(
-    question: SliceQuestion, estimate: float, low: float, high: float, level: float
-) -> Interval:
-    return Interval(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence_level=level,
-        method=f"{question.rule.name}, simultaneous",
-    )
+def _rest_is_large(question: SliceQuestion, least: int) -> Mask:
+    """Whether there is enough of both classes outside of each slice."""
+    rows = question.rows
+    found = []
+    for cut, tested in zip(question.cuts, question.tested, strict=True):
+        for own in _classes(rows):
+            if rows.cluster is None:
+                count = np.bincount(cut.code[own], minlength=len(cut.names))
+                outside = np.count_nonzero(own) - count
+            else:
+                outside = _clusters_outside(rows.cluster[own], cut.code[own], len(cut.names))
+            found.append(outside[tested] >= least)
+    pairs = zip(found[::2], found[1::2], strict=True)
+    return np.concatenate([np.logical_and(ours, theirs) for ours, theirs in pairs])
 
 
-def _against_the_rest(
-    question: SliceQuestion, part: SlicePart, chosen: Mask, least: int, n_units: int, at: float
-) -> tuple[float, float, float] | None:
-    """Difference from the rest with its limits; None where the rest is too small."""
-    whole = Cut((), [("slice",), ("rest",)], (~chosen).astype(np.int64))
-    apart = (_independent(question.rows, whole, own) for own in _classes(question.rows))
-    if min(int(count[1]) for count in apart) < least:
-        return None
-    rest = part_of(question, ~chosen)
-    correlation = 0.0
-    if question.rows.cluster is not None:
-        shared = covariance_between([part, rest], n_units)
-        scale = 0.0 if shared is None else math.sqrt(shared[0, 0] * shared[1, 1])
-        correlation = float(shared[0, 1] / scale) if shared is not None and scale > 0 else 0.0
-    return difference_limits(
-        part.estimate, rest.estimate, part.limits(at), rest.limits(at), correlation
-    )
+def _clusters_outside(cluster: IntArray, code: IntArray, count: int) -> IntArray:
+    """Number of clusters with a row outside of each slice: all but those inside with all rows."""
+    pairs = np.unique(np.stack([cluster, code], axis=-1), axis=0)
+    slices_of = np.bincount(pairs[:, 0])
+    alone = slices_of[pairs[:, 0]] == 1
+    every = np.count_nonzero(slices_of)
+    return every - np.bincount(pairs[alone, 1], minlength=count)
 
 
-def _classes(rows: Rows) -> tuple[Mask, Mask]:
-    return rows.positive, ~rows.positive
+def difference_limits(
+    estimate: FloatArray, ends: tuple[FloatArray, FloatArray], rests: Rests
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return slice minus rest with limits, recovered from the limits of both.
+
+    Zou & Donner 2008; `rests` has the correlation of the two estimates.
+    """
+    largest = np.maximum(np.abs(estimate), np.abs(rests.estimate))
+    difference = settled(estimate - rests.estimate, largest)
+
+    def distance(own: FloatArray, other: FloatArray) -> FloatArray:
+        crossed = 2.0 * rests.correlation * own * other
+        return np.asarray(np.sqrt(np.maximum(own**2 + other**2 - crossed, 0.0)))
+
+    down = distance(estimate - ends[0], np.maximum(rests.high - rests.estimate, 0.0))
+    up = distance(ends[1] - estimate, np.maximum(rests.estimate - rests.low, 0.0))
+    return difference, difference - down, difference + up
 
 
-def _p_value(test: tuple[float, float, float], critical: float) -> float:
+def _p_values(test: tuple[FloatArray, FloatArray, FloatArray], critical: float) -> FloatArray:
     """Two-sided, with the standard error that the limit on the side of 0 stands for."""
     from scipy.special import ndtr
 
     difference, low, high = test
-    distance = difference - low if difference > 0 else high - difference
-    if difference == 0.0 or distance <= 0.0:
-        return 1.0
-    return 2.0 * float(ndtr(-abs(difference) * critical / distance))
+    distance = np.where(difference > 0, difference - low, high - difference)
+    certain = (difference == 0.0) | (distance <= 0.0)
+    z = np.abs(difference) * critical / np.where(certain, 1.0, distance)
+    return np.asarray(np.where(certain, 1.0, 2.0 * ndtr(-z)))
 
 
 def _rising(values: list[float]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from .._interval import Interval
@@ -61,10 +61,6 @@ class Slice(Rich):
     def estimate(self) -> float:
         """The metric at the common prevalence; NaN in a slice that is too small."""
         return float("nan") if self.interval is None else self.interval.estimate
-
-    def with_results(self, **results: Any) -> Slice:
-        """Return the same slice with what was found."""
-        return replace(self, **results)
 
     def __repr__(self) -> str:
         """Return one line."""

@@ -67,7 +67,7 @@ def linearise(
         (above, counts.above, cubes and cubes.above),
     ]
     third = sum(
-        _inner(part**3, count if factor is None else count * factor)
+        _inner(part**2 * part, count if factor is None else count * factor)
         for part, count, factor in parts
     )
     third = third + below**3 * (counts.below if cubes is None else counts.below * cubes.below)

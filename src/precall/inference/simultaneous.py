@@ -13,8 +13,8 @@ FloatArray = npt.NDArray[np.float64]
 # least so many that the level is right to a quarter of a percent.
 _NUMBERS = 4_000_000
 _FEWEST_DRAWS, _MOST_DRAWS = 8_000, 40_000
-# With more estimates than this the bound for independent ones is used.
-_MOST_DRAWN = 1_000
+#: With more estimates than this the bound for independent ones is used.
+MOST_DRAWN = 1_000
 # Keeps the matrix of estimates that are the same positive definite.
 _RIDGE = 1e-9
 # The highest level whose quantile is finite.
@@ -61,7 +61,7 @@ def critical_value(covariance: FloatArray, level: float) -> float:
     correlation = covariance / scale[:, np.newaxis] / scale
     correlation[~known] = correlation[:, ~known] = 0.0
     np.fill_diagonal(correlation, 1.0)
-    if count > _MOST_DRAWN or not np.any(np.triu(correlation, 1)):
+    if count > MOST_DRAWN or not np.any(np.triu(correlation, 1)):
         return most
     factor = np.linalg.cholesky(correlation + _RIDGE * np.eye(count))
     draws = int(np.clip(_NUMBERS // count, _FEWEST_DRAWS, _MOST_DRAWS))

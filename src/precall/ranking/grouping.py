@@ -289,7 +289,7 @@ def _block(
         rows = (ranked + starts[:-1, np.newaxis]).ravel()
         label, score = label[rows], score[rows]
         weight = None if weight is None else weight[rows]
-    return _cut(label, score, weight, starts)
+    return cut_sorted(label, score, weight, starts)
 
 
 def _packed_block(
@@ -307,11 +307,11 @@ def _packed_block(
         packed = pack(positive[inside], scores[inside], packing).reshape(starts.size - 1, -1)
         packed.sort(axis=1)
         ordered = packed[:, ::-1].ravel()
-    tables = _cut((ordered & 1).astype(np.bool_), ordered >> 1, None, starts)
+    tables = cut_sorted((ordered & 1).astype(np.bool_), ordered >> 1, None, starts)
     return tables._replace(threshold=unpack(tables.threshold, packing, scores.dtype))
 
 
-def _cut(label: Mask, score: Array, weight: FloatArray | None, starts: IntArray) -> Tables:
+def cut_sorted(label: Mask, score: Array, weight: FloatArray | None, starts: IntArray) -> Tables:
     """Cut rows sorted by (group, score descending) at every score that a positive has."""
     new = np.empty(score.size, dtype=np.bool_)
     np.not_equal(score[1:], score[:-1], out=new[1:])

@@ -8,7 +8,7 @@ that of the positives and the groups, however many negatives there are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,8 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
-from ..exceptions import InputError
+from .._numerics import ratio
+from ..exceptions import InputError, UndefinedMetricError
 from . import Cells, Moments, Ranking, kept_thresholds
 from . import grouping as _grouping
 from .pooling import Pooled
@@ -211,6 +212,49 @@ class RankingSet(Rich):
         share = np.full(len(self), np.nan)
         np.divide(self.n_pos, total, out=share, where=total > 0)
         return share
+
+    @cached_property
+    def effective_sizes(self) -> tuple[FloatArray, FloatArray]:
+        """Kish effective numbers of positives and negatives of each group."""
+        n, m = (np.asarray(size, dtype=np.float64) for size in (self.n_pos, self.n_neg))
+        if self.squares is None:
+            return n, m
+        ours = self.sums(self.squares.positives)
+        theirs = self.sums(self.squares.above + self.squares.tied) + self.squares.below
+        return ratio(n * n, ours), ratio(m * m, theirs)
+
+    def at_prevalence(self, prevalence: float) -> RankingSet:
+        """Return every group as it would be at one prevalence, as :meth:`Ranking.at_prevalence`.
+
+        Examples
+        --------
+        >>> import precall as pr
+        >>> rankings = pr.rank_groups([1, 0, 1, 0, 0], [4, 3, 2, 9, 8], ["a", "a", "b", "b", "b"])
+        >>> rankings.at_prevalence(0.1).prevalence
+        array([0.1, 0.1])
+        """
+        _validation.require_scored(self, "at_prevalence")
+        target = _validation.as_prevalence(prevalence)
+        n, m = (np.asarray(size, dtype=np.float64) for size in (self.n_pos, self.n_neg))
+        if not (np.all(n > 0) and np.all(m > 0)):
+            raise UndefinedMetricError(
+                "at_prevalence needs positives and negatives in every group: select those first."
+            )
+        factor = n / m * (1.0 - target) / target
+        inside = factor[self.group_of_row]
+
+        def scaled(cells: Cells, by_row: FloatArray, by_group: FloatArray) -> Cells:
+            tied, above = cells.tied * by_row, cells.above * by_row
+            return Cells(cells.positives, tied, above, cells.below * by_group)
+
+        return replace(
+            self,
+            cells=scaled(self.cells, inside, factor),
+            squares=scaled(self.squares or self.cells, inside * inside, factor * factor),
+            rows=self.rows or self.cells,
+            pooled=None,
+            moments=None,
+        )
 
     @cached_property
     def tp(self) -> Array:
