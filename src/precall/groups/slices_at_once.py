@@ -7,7 +7,7 @@ a cut, and the rests follow by subtraction from the ranking of all rows: counts 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -283,8 +283,8 @@ class _Whole:
         coarse = exact
         most = int(np.clip(_REST_CELLS // max(count, 1), _FEWEST_CELLS, _MOST_CELLS))
         if len(exact) > most:
-            last = even_cuts(exact.cells, exact.tp, exact.fp, most)
-            coarse = exact.coarsen(most)
+            last = _cuts(exact, most)
+            coarse = _merged(exact, last)
             cell = np.searchsorted(last, np.arange(len(exact)))
             first = np.append(True, np.diff(cell) > 0)
             # Above the first row of a merged cell is above the cell; the rest is tied in it.
@@ -351,6 +351,29 @@ class _Whole:
             segments[:, :-1:2].ravel(),
             segments[:, -1].copy(),
         )
+
+
+def _cuts(ranking: Ranking, most: int) -> IntArray:
+    """Last row of each merged cell; half of the cells are the highest rows as they are.
+
+    What unseen negatives would do is decided there, and merging would hide it.
+    """
+    top = most // 2
+    positives, tied, above = (part[top:] for part in ranking.cells[:3])
+    lower = Cells(positives, tied, above, ranking.cells.below)
+    further = even_cuts(lower, ranking.tp[top:], ranking.fp[top:], most - top)
+    return np.append(np.arange(top), top + further)
+
+
+def _merged(ranking: Ranking, last: IntArray) -> Ranking:
+    return replace(
+        ranking,
+        threshold=ranking.threshold[last],
+        **ranking.cells.merged(last)._asdict(),
+        squares=ranking.squares and ranking.squares.merged(last),
+        rows=ranking.rows and ranking.rows.merged(last),
+        coarsened=True,
+    )
 
 
 def _kind(cells: Cells, per_row: FloatArray | None) -> _Kind:
