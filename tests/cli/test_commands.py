@@ -15,7 +15,18 @@ from precall.points.operating import operating_point
 
 from .conftest import write_csv
 
-COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "gate", "rank", "private", "check")
+COMMANDS = (
+    "evaluate",
+    "compare",
+    "report",
+    "plot",
+    "operate",
+    "slices",
+    "gate",
+    "rank",
+    "private",
+    "check",
+)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -473,6 +473,20 @@ def test_the_note_on_prevalence_is_there_where_prevalences_differ():
     assert pr.slices(rows, "g", "auroc").notes == ()
 
 
+def test_the_picture_has_a_line_for_every_slice_and_names_those_that_differ():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    found = pr.slices(sliced(9, rows=6000), ["country", "device"])
+    axes = found.plot()
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert len(names) == 11
+    assert names[0].startswith("country=IT, device=tablet")
+    assert "worse than the rest" in [text.get_text() for text in axes.get_legend().get_texts()]
+    few = found.plot(plt.subplots()[1], most=3)
+    assert len(few.get_yticks()) == 3
+    assert "8 more not shown" in few.get_xlabel()
+    plt.close("all")
+
+
 # Bad input.
 
 
@@ -512,7 +526,7 @@ def test_a_column_of_a_hundred_thousand_levels_is_refused():
     rows = pr.Rows(np.arange(size) % 2, np.arange(size) % 100, columns={"user": users})
     with pytest.raises(InputError, match="'user' has 100,000 levels, more than 1,000") as caught:
         pr.slices(rows, "user")
-    assert "clusters=" in str(caught.value)
+    assert "cluster" in str(caught.value)
 
 
 def test_too_many_crossings_are_refused():

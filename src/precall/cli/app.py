@@ -24,7 +24,18 @@ from .signals import (
 )
 from .terminal import in_options, one_line, tell
 
-_COMMANDS = ("evaluate", "compare", "report", "plot", "operate", "gate", "rank", "private", "check")
+_COMMANDS = (
+    "evaluate",
+    "compare",
+    "report",
+    "plot",
+    "operate",
+    "slices",
+    "gate",
+    "rank",
+    "private",
+    "check",
+)
 
 
 class _Commands(Group):

@@ -194,13 +194,13 @@ class MetricWords(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error), parameter, context)
 
 
-def metric_option(purpose: str) -> Callable[[F], F]:
+def metric_option(purpose: str, default: str = "aucpr") -> Callable[[F], F]:
     """The metric of a command: any name in the registry, with its options in brackets."""
     listed = ", ".join(METRICS)
     return click.option(
         "--metric",
         type=MetricWords(),
-        default="aucpr",
+        default=default,
         show_default=True,
         metavar="METRIC",
         help=f"{purpose}: {listed}; options in brackets, as in precision_at_recall(0.8).",

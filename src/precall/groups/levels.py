@@ -125,8 +125,8 @@ def levels_of(column: Array, name: str, quantiles: int) -> ColumnLevels:
         elif labels.size > _MOST_LEVELS:
             raise InputError(
                 f"column {name!r} has {labels.size:,} levels, more than {_MOST_LEVELS:,}: slices "
-                "need levels with many rows each. Merge the rare ones; for users, patients or "
-                "documents give Rows clusters= instead."
+                "need levels with many rows each. Merge the rare ones; the rows of one user or "
+                "patient are a cluster."
             )
         else:
             names, code[known] = _names(labels), inside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,8 @@ from ..inference.simultaneous import level_of
 
 # Prevalences within this factor of each other are taken as alike.
 _ALIKE = 2.0
+# Standard errors beyond which the largest of some differences is not taken for chance.
+_BY_CHANCE = 3.0
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -219,7 +222,7 @@ class Slices(Rich):
 
     def _against_the_rest(self, worst: Slice) -> str:
         others = [one for one in self.below if one is not worst]
-        found = f"{plural(len(self.below), 'slice')} shown to be worse than the rest in all."
+        found = f"in all, {plural(len(self.below), 'slice')} are shown to be worse than the rest."
         if worst.difference is None or worst.p_value is None:
             return "There is too little outside of it to compare it with."
         by = f"(difference {_limits(worst.difference)}, p = {worst.p_value:.2g} adjusted)"
@@ -236,12 +239,12 @@ class Slices(Rich):
             return ()
         low = min(levels, key=lambda one: one.prevalence)
         high = max(levels, key=lambda one: one.prevalence)
-        if high.prevalence <= _ALIKE * low.prevalence:
+        if not _differ(low, high):
             return ()
         sentence = (
             f"Prevalence differs between slices, from {low.prevalence:.3g} ({low.name}) to "
             f"{high.prevalence:.3g} ({high.name}). AUCPR of the whole rewards high-prevalence "
-            "slices: an improvement there raises it more than the same one elsewhere (McDermott et "
+            "slices: an improvement there counts more than the same one elsewhere (McDermott et "
             "al. 2024). Choose between models by the slices at one prevalence, as here."
         )
         return (sentence,)
@@ -264,6 +267,15 @@ class Slices(Rich):
             f"Slices({self.metric} at prevalence {self.prevalence:.3g}: "
             f"{plural(len(self.slices), 'slice')} by {', '.join(self.by)}{lowest}{small})"
         )
+
+    def plot(self, ax: Any = None, *, most: int = 40) -> Any:
+        """Draw the `most` slices with the lowest metric, limits and all, and return the Axes.
+
+        Those shown to be worse or better than the rest are drawn in their own colours.
+        """
+        from ..display.slices_plot import plot_slices
+
+        return plot_slices(self, ax, most=most)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; slices that are too small come last and have no estimate."""
@@ -304,6 +316,17 @@ class Slices(Rich):
             "more": max(len(self.slices) - _MOST_SHOWN, 0),
             "too small": len(self.too_small),
         }
+
+
+def _differ(low: Slice, high: Slice) -> bool:
+    """Whether prevalences differ, by more than a factor and by more than chance.
+
+    The logarithm of a ratio of two shares has about the variance ``1/n_1 + 1/n_2``.
+    """
+    if high.prevalence <= _ALIKE * low.prevalence:
+        return False
+    error = math.sqrt(1.0 / low.n_pos + 1.0 / high.n_pos)
+    return math.log(high.prevalence / low.prevalence) > _BY_CHANCE * error
 
 
 # Rows that a notebook shows.

@@ -8,7 +8,7 @@ library only ever sees arrays. What is too large for memory is not read here but
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._arrow import is_nested, is_number, plain
+from .._arrow import is_nested, is_number, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
 from .messages import no_rows, refuse_nested, shown, source_name
@@ -54,6 +54,8 @@ class Roles:
         Columns with weights, groups to be shown apart, and rows that belong together.
     pos_label : str or number, optional
         The positive class; text is read as the type of the column. 1 if not given.
+    by : tuple of str
+        Columns to cut the rows by, read as what they hold: numbers, words or dates.
     """
 
     label: str
@@ -62,6 +64,7 @@ class Roles:
     group: str | None = None
     cluster: str | None = None
     pos_label: Any = None
+    by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse a column in two roles that exclude each other."""
@@ -73,14 +76,15 @@ class Roles:
         for role in ("weight", "group", "cluster"):
             if getattr(self, role) == self.label:
                 raise InputError(f"column {shown(self.label)} cannot be both label and {role}.")
-        if self.label in self.scores:
-            raise InputError(f"column {shown(self.label)} cannot be both label and score.")
+        for role, names in (("score", self.scores), ("by", self.by)):
+            if self.label in names:
+                raise InputError(f"column {shown(self.label)} cannot be both label and {role}.")
 
     @property
     def columns(self) -> list[str]:
         """Every column that has to be read, once."""
         others = [name for name in (self.weight, self.group, self.cluster) if name is not None]
-        return list(dict.fromkeys([self.label, *self.scores, *others]))
+        return list(dict.fromkeys([self.label, *self.scores, *others, *self.by]))
 
     @property
     def required(self) -> list[str]:
@@ -111,6 +115,8 @@ class Columns:
     scores : mapping of str to array
     weight : array of float64, optional
     group, cluster : Coded, optional
+    by : mapping of str to array
+        Columns to cut by, None where they have no value.
     """
 
     positive: Mask
@@ -118,6 +124,7 @@ class Columns:
     weight: FloatArray | None = None
     group: Coded | None = None
     cluster: Coded | None = None
+    by: Mapping[str, Array] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -163,7 +170,8 @@ def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
     """Read the columns of files that are open; `source` is their name."""
     readers = _readers(_filled_table(files, roles, source), roles)
     scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
-    return Columns(scores=scores, **{role: read() for role, read in readers.items()})
+    by = {name: readers.pop(f"by {name}")() for name in roles.by}
+    return Columns(scores=scores, by=by, **{role: read() for role, read in readers.items()})
 
 
 def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
@@ -191,6 +199,7 @@ def _readers(table: Any, roles: Roles) -> dict[str, Callable[[], Any]]:
         ("weight", roles.weight, _weights),
         ("group", roles.group, lambda column, _: _coded(column)),
         ("cluster", roles.cluster, _clusters),
+        *((f"by {name}", name, _values) for name in roles.by),
     ]
     for role, name, read in columns:
         if name is not None:
@@ -389,6 +398,11 @@ def _coded(column: Any) -> Coded:
     position = np.empty(len(names), dtype=np.int64)
     position[order] = np.arange(len(names))
     return Coded(position[encoded.indices.to_numpy()], [names[place] for place in order])
+
+
+def _values(column: Any, name: str) -> Array:
+    """Whatever a column holds, None where it holds nothing."""
+    return _validation.as_vector(with_missing(column), f"column {shown(name)}")
 
 
 def _clusters(column: Any, name: str) -> Coded:
