@@ -196,6 +196,23 @@ def summary_precision(estimator, arrival):
     return tp * (mpmath.digamma(start + gap + 1) - mpmath.digamma(start)) / (gap + 1)
 
 
+def area_of_thresholds(y_true, y_score, summary):
+    """Hyperbolas through a summary of the precisions of all thresholds with one TP."""
+    n = sum(y_true)
+    precisions = {}
+    for threshold in sorted(set(y_score), reverse=True):
+        reached = [y for y, s in zip(y_true, y_score, strict=True) if s >= threshold]
+        if sum(reached):
+            precisions.setdefault(sum(reached), []).append(Fraction(sum(reached), len(reached)))
+    area, tp, fp = mpmath.mpf(0), mpmath.mpf(0), mpmath.mpf(0)
+    for found in sorted(precisions):
+        value = mp(summary(precisions[found]))
+        next_tp, next_fp = mpmath.mpf(found), found / value - found
+        area += Hyperbola(tp, fp, next_tp, next_fp, mpmath.mpf(n)).area(0, 1)
+        tp, fp = next_tp, next_fp
+    return area
+
+
 def upper_hull(points):
     """Monotone chain from left to right, keeping right turns only."""
     hull = []

@@ -1,6 +1,7 @@
 """Every estimator against exact references, published values and its own identities."""
 
 import json
+import statistics
 from pathlib import Path
 
 import mpmath
@@ -32,6 +33,50 @@ def test_published_and_exact_vectors(name):
             pr.auroc(ranking) if estimator == "auroc" else pr.aucpr(ranking, estimator=estimator)
         )
         assert value == pytest.approx(expected, abs=1e-14), estimator
+
+
+BY_THRESHOLD = {"interpolated_mean": statistics.mean, "interpolated_median": statistics.median}
+
+
+@pytest.mark.parametrize("estimator", BY_THRESHOLD)
+def test_tied_negatives_counted_once(estimator):
+    # After the positive: precisions 1, 1/2, 1/3 and 1/4 of the rows, 1 and 1/4 of the thresholds.
+    y, s = [1, 0, 0, 0], [2, 1, 1, 1]
+    ranking = pr.rank(y, s, thresholds=s)
+    expected = {"interpolated_mean": 25 / 48, "interpolated_median": 5 / 12}[estimator]
+    assert pr.aucpr(ranking, estimator=estimator) == pytest.approx(expected)
+    assert pr.aucpr(ranking, estimator=estimator, negatives="thresholds") == pytest.approx(5 / 8)
+    words = f"aucpr(estimator={estimator}, negatives=thresholds)"
+    metric = pr.metrics.parse(words)
+    assert str(metric) == words
+    assert metric(ranking) == pytest.approx(5 / 8)
+    # A threshold at which nothing lies is no point.
+    kept = pr.rank(y, s, thresholds=[*s, 1.5, 0.5])
+    assert metric(kept) == pytest.approx(5 / 8)
+    for seed in range(30):
+        y, s, _ = random_data(np.random.default_rng(seed))
+        expected = naive.area_of_thresholds(y.tolist(), s.tolist(), BY_THRESHOLD[estimator])
+        assert metric(pr.rank(y, s, thresholds=s)) == pytest.approx(float(expected), rel=1e-12)
+        # Repeating every row changes no threshold; without ties both are the same.
+        twice = pr.rank(np.tile(y, 2), np.tile(s, 2), thresholds=s)
+        assert metric(twice) == pytest.approx(float(expected), rel=1e-12)
+        apart = s + 1e-9 * np.arange(s.size)
+        assert metric(pr.rank(y, apart, thresholds=apart)) == pytest.approx(
+            pr.aucpr(pr.rank(y, apart), estimator=estimator), rel=1e-12
+        )
+
+
+def test_counting_thresholds_needs_every_score():
+    metric = pr.metrics.aucpr("interpolated_mean", negatives="thresholds")
+    for data in (pr.rank([1, 0], [2, 1]), pr.Rows([1, 0, 1], [3, 2, 1])):
+        with pytest.raises(InputError, match="thresholds=y_score"):
+            metric(data)
+    with pytest.raises(InputError, match="thresholds=y_score"):
+        pr.interval(pr.rank([1, 0, 1], [3, 2, 1], thresholds=[2]), metric)
+    with pytest.raises(InputError, match="is for the estimators interpolated_mean and interp"):
+        pr.aucpr(pr.rank([1, 0], [2, 1]), negatives="thresholds")
+    with pytest.raises(InputError, match="negatives must be one of"):
+        pr.aucpr(pr.rank([1, 0], [2, 1]), negatives="ties")
 
 
 def test_binormal_on_the_dissertation_table():

@@ -15,9 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio, reciprocal_sum, segment_area
+from ..exceptions import InputError
 from ..ranking import Cells
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+# One number per run of values, from where each run starts and how long it is.
+Summary = Callable[[FloatArray, IntArray, IntArray], FloatArray]
 Kernel = Callable[["Steps", float, float], Any]
 
 
@@ -29,7 +33,7 @@ class Steps:
     """
 
     def __init__(self, cells: Cells, squares: Cells | None = None) -> None:
-        self._cells, self._squares = cells, squares
+        self.cells, self._squares = cells, squares
         self.weight: FloatArray = np.asarray(cells.positives, dtype=np.float64)
         self.tp1: FloatArray = np.cumsum(self.weight, axis=-1)
         self.fp1: FloatArray = np.asarray(
@@ -44,7 +48,7 @@ class Steps:
     @cached_property
     def n_neg(self) -> FloatArray:
         """Weight of all negatives, the last axis kept."""
-        below = np.asarray(self._cells.below, dtype=np.float64)
+        below = np.asarray(self.cells.below, dtype=np.float64)
         return np.asarray(self.fp1[..., -1:] + below[..., np.newaxis])
 
     @cached_property
@@ -55,7 +59,7 @@ class Steps:
     @cached_property
     def fp0(self) -> FloatArray:
         """FP before the row's own tie."""
-        return np.asarray(self.fp1 - self._cells.tied)
+        return np.asarray(self.fp1 - self.cells.tied)
 
     @cached_property
     def fp_last(self) -> FloatArray:
@@ -170,6 +174,55 @@ def interpolated_median(steps: Steps, low: float, high: float) -> Any:
     middle = at + 0.5 * gap
     upper, lower = ratio(steps.tp1, middle - half_step), ratio(steps.tp1, middle + half_step)
     return _interpolated(steps, 0.5 * (upper + lower), low, high)
+
+
+def mean_of_thresholds(steps: Steps, low: float, high: float) -> Any:
+    """As interpolated_mean, with one point per threshold instead of one per negative."""
+    return _of_thresholds(
+        steps, low, high, lambda values, starts, counts: np.add.reduceat(values, starts) / counts
+    )
+
+
+def median_of_thresholds(steps: Steps, low: float, high: float) -> Any:
+    """As interpolated_median, with one point per threshold instead of one per negative."""
+
+    def median(values: FloatArray, starts: IntArray, counts: IntArray) -> FloatArray:
+        # Precision falls along the thresholds of one recall, so that they are in order.
+        return np.asarray(0.5 * (values[starts + (counts - 1) // 2] + values[starts + counts // 2]))
+
+    return _of_thresholds(steps, low, high, median)
+
+
+def _of_thresholds(steps: Steps, low: float, high: float, summary: Summary) -> Any:
+    """Hyperbolas through the summary of the precisions of all thresholds at each recall."""
+    cells = steps.cells
+    if np.any(cells.above) or np.any(cells.below):
+        raise InputError(
+            "negatives='thresholds' needs every score, and a ranking keeps those of positives: "
+            "pass pr.rank(y_true, y_score, thresholds=y_score)."
+        )
+    shape = steps.tp1.shape[:-1]
+    areas = np.empty(shape)
+    tied = np.broadcast_to(cells.tied, steps.weight.shape)
+    for index in np.ndindex(shape):
+        # A threshold that was kept and has no rows is none.
+        seen = np.flatnonzero((steps.weight[index] > 0) | (tied[index] > 0))
+        tp, fp = steps.tp1[index][seen], steps.fp1[index][seen]
+        starts = np.flatnonzero(steps.weight[index][seen] > 0)
+        counts = np.diff(starts, append=seen.size)
+        precision = summary(ratio(tp, tp + fp), starts, counts)
+        found = tp[starts]
+        passed = found * ratio(1.0 - precision, precision)
+        areas[index] = _hyperbola_area(
+            np.append(0.0, found[:-1]),
+            np.append(0.0, passed[:-1]),
+            found,
+            passed,
+            found[-1:],
+            low,
+            high,
+        )
+    return areas[()]
 
 
 def _gap_after(steps: Steps) -> FloatArray:

@@ -35,6 +35,7 @@ def aucpr(
     *,
     estimator: str = "average_precision",
     recall: tuple[float, float] = (0.0, 1.0),
+    negatives: str = "rows",
 ) -> float:
     """Estimate the area under the precision-recall curve.
 
@@ -55,6 +56,12 @@ def aucpr(
         - the others, to reproduce a published number.
     recall : (float, float), default (0.0, 1.0)
         The same curve integrated over this range of recall only.
+    negatives : {"rows", "thresholds"}
+        For ``interpolated_mean`` and ``interpolated_median``, which summarise the precisions at
+        each recall: ``"rows"`` has a precision for each negative between two positives, so that a
+        weight is a repetition; ``"thresholds"`` one for each threshold, as the dissertation's own
+        code does, so that tied negatives count once. The latter needs a ranking that knows every
+        score: ``pr.rank(y_true, y_score, thresholds=y_score)``.
 
     Returns
     -------
@@ -82,9 +89,18 @@ def aucpr(
     0.833333
     >>> round(pr.aucpr(ranking, estimator="davis_goadrich", recall=(0.5, 1.0)), 6)
     0.297267
+
+    Three tied negatives after the only positive are three points, or one:
+
+    >>> y, s = [1, 0, 0, 0], [2, 1, 1, 1]
+    >>> ranking = pr.rank(y, s, thresholds=s)
+    >>> round(pr.aucpr(ranking, estimator="interpolated_mean"), 4)
+    0.5208
+    >>> pr.aucpr(ranking, estimator="interpolated_mean", negatives="thresholds")
+    0.625
     """
     _validation.require_ranking(ranking, missed=True)
-    return PrecisionRecallArea(estimator, recall).called(ranking, 5)
+    return PrecisionRecallArea(estimator, recall, negatives).called(ranking, 5)
 
 
 @takes_one_ranking

@@ -163,12 +163,16 @@ class Metric:
 
     def called(self, data: Any, stacklevel: int) -> float:
         """Do what a call does, and let warnings point to the caller's line."""
-        ranking = as_ranked(data, None, self.thresholds, missed=True).ranking
+        ranking = self.ranked(data)
         self.require_all_scored(ranking)
         if not (ranking.all_positives and ranking.n_neg):
             warn_undefined(ranking, self.title, stacklevel)
             return self.convention(ranking)
         return self.on(ranking).of_ranking(ranking)
+
+    def ranked(self, data: Any) -> Ranking:
+        """Return the ranking that it is computed on, with the rows that it needs."""
+        return as_ranked(data, None, self.thresholds, missed=True).ranking
 
     def on_both_classes(self, ranking: Ranking) -> Metric:
         """Put the metric on a ranking; raise where a class is empty."""

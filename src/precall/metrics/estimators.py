@@ -34,6 +34,8 @@ class Estimator:
     summary, source, bias : str
     kernel : callable, optional
         The area from :class:`~precall.metrics._kernels.Steps` and a recall range.
+    of_thresholds : callable, optional
+        The kernel that counts the thresholds between two positives instead of the negatives.
     of_scores : callable, optional
         The area of a Ranking and a recall range, for an estimator that needs more than its counts.
     gradient : callable, optional
@@ -54,6 +56,7 @@ class Estimator:
     source: str
     bias: str
     kernel: Kernel | None = None
+    of_thresholds: Kernel | None = None
     of_scores: Callable[[Ranking, float, float], float] | None = None
     gradient: Callable[[Kernel, Cells, Recall], Cells] | None = None
     worst: extremes.Cumulated | None = None
@@ -122,6 +125,7 @@ ESTIMATORS: dict[str, Estimator] = {
         source="Boyd 2014, Theorem 4.1",
         bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
         kernel=kernels.interpolated_mean,
+        of_thresholds=kernels.mean_of_thresholds,
         worst=extremes.hyperbolas,
         perfect=extremes.last_at_mean,
     ),
@@ -130,6 +134,7 @@ ESTIMATORS: dict[str, Estimator] = {
         source="Boyd 2014, Theorem 4.1",
         bias="small; a perfect ranking gets less than 1: trailing negatives count at recall 1",
         kernel=kernels.interpolated_median,
+        of_thresholds=kernels.median_of_thresholds,
         worst=extremes.hyperbolas,
         perfect=extremes.last_at_median,
     ),

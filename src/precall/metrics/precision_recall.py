@@ -20,6 +20,7 @@ from .estimators import ESTIMATORS, Estimator
 from .floors import area_limits, floor_at, random_average_precision
 
 _WHOLE = (0.0, 1.0)
+_NEGATIVES = ("rows", "thresholds")
 _RULES = (
     "guarded",
     "binomial",
@@ -151,6 +152,9 @@ class PrecisionRecallArea(Area):
         A name in :data:`precall.ESTIMATORS`.
     recall : (float, float), default (0.0, 1.0)
         The range of recall.
+    negatives : {"rows", "thresholds"}
+        For ``interpolated_mean`` and ``interpolated_median``: whether each negative between two
+        positives is a point, or each threshold, so that tied negatives count once.
 
     Examples
     --------
@@ -161,6 +165,8 @@ class PrecisionRecallArea(Area):
     >>> print(metric)
     aucpr(estimator=davis_goadrich, recall=(0.5, 1))
     """
+
+    negatives: str = "rows"
 
     name = "aucpr"
     title = "AUCPR"
@@ -174,6 +180,32 @@ class PrecisionRecallArea(Area):
         "AUCPR rises with it: {dominated}. Average AUCNPR instead, or compare at one prevalence "
         "with summary_curve."
     )
+
+    def __post_init__(self) -> None:
+        """Check the options."""
+        super().__post_init__()
+        _validation.as_choice(self.negatives, "negatives", _NEGATIVES)
+        if self.by_threshold and self.kind.of_thresholds is None:
+            able = [name for name, kind in ESTIMATORS.items() if kind.of_thresholds is not None]
+            raise InputError(
+                f"negatives='thresholds' is for the estimators {' and '.join(able)}, not for "
+                f"{self.estimator}."
+            )
+
+    @property
+    def by_threshold(self) -> bool:
+        """Whether tied negatives count once."""
+        return self.negatives == "thresholds"
+
+    @property
+    def kernel(self) -> Kernel:
+        """The estimator on counts."""
+        return (self.by_threshold and self.kind.of_thresholds) or super().kernel
+
+    def ranked(self, data: Any) -> Ranking:
+        """Return the ranking; with all its rows where thresholds are counted."""
+        found = super().ranked(data)
+        return data if self.by_threshold and isinstance(data, Ranking) else found
 
     @property
     def bounds(self) -> tuple[float, float]:
