@@ -482,6 +482,56 @@ def test_a_page_about_another_prevalence_opens_there(visit, tmp_path):
     )
 
 
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Eight models on rare positives."""
+    rng = np.random.default_rng(1)
+    y = rng.random(2000) < 0.05
+    scores = {f"model_number_{k}": rng.normal(size=2000) + (2.2 - 0.2 * k) * y for k in range(8)}
+    evaluation = evaluate(y, scores, curves=True)
+    return write_report(evaluation, tmp_path_factory.mktemp("many") / "many.html")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_eight_models_stay_readable(visit, many, width):
+    view = visit(many, width=width)
+    page = view.page
+    view.take_picture(f"eight-models-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    colours = page.eval_on_selector_all(
+        ".models .swatch", "all => all.map((s) => getComputedStyle(s).backgroundColor)"
+    )
+    assert len(set(colours)) == 8
+    names = page.eval_on_selector_all(
+        ".measure:first-of-type .whose", "all => all.map((s) => s.textContent)"
+    )
+    assert names == [f"model_number_{k}" for k in range(8)]
+    chart = page.evaluate("document.getElementById('pr-chart').data.map((t) => t.name)")
+    assert chart.count("band") == 2  # of the best, which is also the one chosen
+    page.select_option("#explore-model", "5")
+    chart = page.evaluate("document.getElementById('pr-chart').data.map((t) => t.name)")
+    assert chart.count("band") == 4
+    legend = page.evaluate("document.getElementById('difference-chart').layout.showlegend")
+    assert legend is True
+    if width == 390:  # a name has a line of its own
+        first = page.locator("#comparison td.pair").first.bounding_box()
+        assert first["width"] > 300
+
+
+def test_the_page_says_when_it_was_made_and_of_what(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    y, score = [1, 0, 1, 0, 0], [5.0, 4.0, 3.0, 2.0, 1.0]
+
+    def page(name, scores):
+        return write_report(evaluate(y, {"a": scores}), tmp_path / name).read_text("utf-8")
+
+    first, again, other = page("1", score), page("2", score), page("3", [5.0, 4.0, 3.5, 2.0, 1.0])
+    assert "14 November 2023" in first
+    fingerprints = [re.search(r"<code>([0-9a-f]{12})</code>", text)[1] for text in (first, other)]
+    assert first == again
+    assert len(set(fingerprints)) == 2
+
+
 def test_the_best_model_is_opened_first(visit, tmp_path):
     data = pr.load_example()
     names = ["scorecard", "gradient_boosting"]

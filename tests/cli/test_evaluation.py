@@ -496,3 +496,19 @@ def test_a_bias_of_more_than_a_tenth_is_mentioned(shift, said):
     estimate = evaluation.models[0].measures["aucpr"].estimate
     assert (estimate - unbiased > 0.1 * estimate) == said
     assert ("Average precision is probably too high for the model" in told(evaluation)) == said
+
+
+def test_ranges_of_recall_that_hardly_part_are_shown_as_one():
+    from precall.display.sections import _spans
+
+    assert _spans([(0.51, 0.51)]) == "0.51"
+    assert _spans([(0.51, 0.51), (0.53, 0.53)]) == "0.51 to 0.53"
+    assert _spans([(0.1, 0.2), (0.21, 0.3), (0.6, 0.7)]) == "0.1 to 0.3 and 0.6 to 0.7"
+
+
+def test_what_other_tools_print_is_folded_away_where_they_agree():
+    y = np.repeat([1, 0], 50)
+    perfect = evaluate(y, {"a": np.arange(100)[::-1].astype(float)})
+    mixed = evaluate(y, {"a": np.random.default_rng(0).random(100)})
+    assert sections(perfect)["tools_agree"]
+    assert not sections(mixed)["tools_agree"]

@@ -10,10 +10,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
 import platform
 import re
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -122,6 +125,8 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
         scripts=[Markup(script) for script in scripts],
         policy=_policy(scripts),
         data=Markup(_embedded(payload(evaluation))) if draws else None,
+        made_on=_today(),
+        fingerprint=_fingerprint(evaluation),
         versions={
             "precall": __version__,
             "Python": platform.python_version(),
@@ -129,6 +134,21 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
         },
         **sections(evaluation),
     )
+
+
+def _today() -> str:
+    """The date, or the one that SOURCE_DATE_EPOCH names, for pages that can be made again."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = float(given) if given.isdigit() else time.time()
+    return datetime.fromtimestamp(moment, UTC).strftime("%d %B %Y").lstrip("0")
+
+
+def _fingerprint(evaluation: Evaluation) -> str:
+    """Twelve digits that depend on every count and threshold of every model."""
+    digest = hashlib.sha256()
+    for model in evaluation.models:
+        digest.update(json.dumps([model.name, model.ranking.to_dict()], sort_keys=True).encode())
+    return digest.hexdigest()[:12]
 
 
 def unwrapped(library: str) -> str:

@@ -23,7 +23,8 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
         "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
-        "conventions": _conventions(evaluation),
+        "conventions": (tools := _conventions(evaluation)),
+        "tools_agree": all(len(set(numbers)) == 1 for numbers in _columns(tools)),
         "dominance": _dominance(evaluation),
         "trust": _trust(evaluation),
         "methods": _methods(evaluation),
@@ -145,8 +146,20 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     return sentences
 
 
+# Ranges of recall that are this close are shown as one.
+_GAP = 0.025
+
+
 def _spans(ranges: Any) -> str:
-    return wording.listing([f"{low:.2g} to {high:.2g}" for low, high in ranges])
+    """Ranges in words, those with hardly a gap between them as one."""
+    joined: list[list[float]] = []
+    for low, high in ranges:
+        if joined and low - joined[-1][1] <= _GAP:
+            joined[-1][1] = high
+        else:
+            joined.append([low, high])
+    ends = [(f"{low:.2g}", f"{high:.2g}") for low, high in joined]
+    return wording.listing([low if low == high else f"{low} to {high}" for low, high in ends])
 
 
 def _groups(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -219,6 +232,11 @@ def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
         for rows in zip(*tables, strict=True)
         if any(row.value is not None for row in rows)
     ]
+
+
+def _columns(tools: list[dict[str, Any]]) -> list[tuple[str, ...]]:
+    """What all tools print, model by model."""
+    return list(zip(*(row["numbers"] for row in tools), strict=True))
 
 
 def _trust(evaluation: Evaluation) -> list[str]:

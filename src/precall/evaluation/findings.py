@@ -19,6 +19,8 @@ _MANY_TIES = 0.05
 _FEW_THRESHOLDS = 10
 _PREVALENCE_SPREAD = 2.0
 _MANY_MODELS = 3
+# A normalised area under this is little.
+_LITTLE = 0.15
 # Tools that disagree by less than this share of the interval do not deserve a word.
 _DISAGREEMENT = 0.25
 
@@ -143,7 +145,9 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
         )
     elif area_low <= area.random:
         yield _warning(f"{text}, which is not clearly above chance: {chance}.")
-    elif model.measures["aucnpr"].estimate < 0.15:
+    elif model.measures["aucnpr"].estimate < _LITTLE:
+        if model is not evaluation.best and len(evaluation.models) > _MANY_MODELS:
+            return  # the strip shows it
         yield _note(
             f"{text}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."

@@ -34,7 +34,7 @@
   function theme() {
     return {
       ink: css("--ink"), soft: css("--soft"), line: css("--line"), shade: css("--shade"), paper: css("--paper"),
-      models: data.models.map((_, i) => css("--m" + (i % 7))),
+      models: data.models.map((_, i) => css("--m" + (i % 10))),
     };
   }
   function faint(colour, share) {
@@ -77,6 +77,8 @@
     if (y.length > 1 && y[0] === null) y[0] = y[1]; // nothing selected: the limit
     return { x: x, y: y };
   }
+  /* With many models, bands of all of them would bury the curves. */
+  function hasBand(i) { return data.models.length <= 3 || i === data.best || i === state.model; }
   function bandOf(model) {
     if (state.prevalence === home) return model.band;
     const band = model.moving_band;
@@ -107,7 +109,7 @@
     }));
     data.models.forEach((model, i) => {
       if (!state.visible[i]) return;
-      const band = state.bands ? bandOf(model) : null;
+      const band = state.bands && hasBand(i) ? bandOf(model) : null;
       if (band) {
         traces.push({ x: band.x, y: band.low, mode: "lines", line: { width: 0 }, hoverinfo: "skip", name: "band" });
         traces.push({ x: band.x, y: band.high, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: faint(colours.models[i], 0.2), hoverinfo: "skip", name: "band" });
@@ -142,7 +144,7 @@
     const chart = layout(colours, x, axis(colours, "precision: share of the selected that is positive", [0, 1.02]));
     chart.annotations = [
       { text: "no scorer can reach this", x: state.logRecall ? -0.02 : 0.99, y: 0.004, xanchor: "right", yanchor: "bottom", showarrow: false, font: { size: 11, color: colours.soft }, visible: pi > 0.08 },
-      { text: "random", x: state.logRecall ? Math.log10(low) : 0.005, y: pi, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 11, color: colours.soft } },
+      { text: "random", x: state.logRecall ? 0.5 * Math.log10(low) : 0.5, y: pi, xanchor: "center", yanchor: pi > 0.06 ? "top" : "bottom", showarrow: false, font: { size: 11, color: colours.soft } },
     ];
     Plotly.react("pr-chart", traces, chart, CONFIG);
   }
@@ -195,8 +197,8 @@
     const colours = theme(), traces = [];
     data.differences.forEach((band) => {
       const colour = colours.models[band.other];
-      traces.push({ x: band.x, y: band.low, mode: "lines", line: { width: 0 }, hoverinfo: "skip" });
-      traces.push({ x: band.x, y: band.high, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: faint(colour, 0.2), hoverinfo: "skip" });
+      traces.push({ x: band.x, y: band.low, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false });
+      traces.push({ x: band.x, y: band.high, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: faint(colour, 0.2), hoverinfo: "skip", showlegend: false });
     });
     data.differences.forEach((band) => {
       const name = plain(data.models[band.best].title) + " \u2212 " + plain(data.models[band.other].title);
@@ -204,6 +206,9 @@
     });
     const chart = layout(colours, axis(colours, "recall", [0, 1]),
       axis(colours, "precision of the best minus the other's", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
+    chart.showlegend = true;
+    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+    chart.margin.t = 12 + 24 * data.differences.length;
     Plotly.react("difference-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
   }
 
@@ -367,7 +372,7 @@
     data.models.forEach((model, i) => {
       const table = model.prevalences, row = body.insertRow();
       const name = row.insertCell(), mark = document.createElement("span");
-      mark.className = "swatch model-" + (i % 7);
+      mark.className = "swatch model-" + (i % 10);
       name.className = "pair";
       name.append(mark, model.title);
       const value = row.insertCell();
