@@ -100,7 +100,7 @@ def plot_decision_curve(curve: DecisionCurve, ax: Axes | None = None, **style: A
     lowest, highest = float(np.min(curve.y)), float(np.max(curve.y))
     room = 0.05 * max(highest - lowest, curve.prevalence)
     axes.set_ylim(min(lowest, 0.0) - room, max(highest, curve.prevalence) + room)
-    _frame(axes, *curve.labels)
+    framed(axes, *curve.labels)
     return axes
 
 
@@ -113,7 +113,7 @@ def plot_band(band: Band, ax: Axes | None = None, **style: Any) -> Axes:
     axes.fill_between(band.x, band.low, band.high, **look)
     if band.kind == "difference":
         axes.axhline(0.0, **_DASHED)
-    _frame(axes, *band.labels)
+    framed(axes, *band.labels)
     return axes
 
 
@@ -249,7 +249,7 @@ def plot_prevalence(
         )
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
-    _frame(axes, "prevalence", f"AUCPR ({estimator})")
+    framed(axes, "prevalence", f"AUCPR ({estimator})")
     axes.legend(frameon=False, fontsize=9)
     return axes
 
@@ -272,11 +272,17 @@ def plot_forest(
         axes.axvline(reference, **_DASHED)
     axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    _frame(axes, label, "")
+    framed(axes, label, "")
     return axes
 
 
-def _frame(axes: Axes, x_label: str, y_label: str) -> None:
+def reference_line(axes: Axes, *, y: float) -> None:
+    """Draw a dashed line to compare with."""
+    axes.axhline(y, **_DASHED)
+
+
+def framed(axes: Axes, x_label: str, y_label: str) -> None:
+    """Name the axes, and leave out the lines that enclose nothing."""
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.spines[["top", "right"]].set_visible(False)
@@ -299,4 +305,4 @@ def _baselines(axes: Axes, kind: str, curve: Curve) -> None:
         if kind == "gain":
             axes.set_ylim(max(-1.0, float(np.min(curve.y)) - 0.02), 1.02)
     axes.set_xlim(-0.002, 1.002)
-    _frame(axes, *curve.labels)
+    framed(axes, *curve.labels)
