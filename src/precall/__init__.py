@@ -65,6 +65,8 @@ from .rows import Rows
 if TYPE_CHECKING:
     from . import audit as audit
     from . import engines as engines
+    from . import monitoring as monitoring
+    from . import planning as planning
     from . import privacy as privacy
     from . import results as results
     from . import simulate as simulate
@@ -72,7 +74,7 @@ if TYPE_CHECKING:
     from .gates.gating import gate as gate
 
 # Loaded when first used, so that `import precall` stays quick.
-_SUBPACKAGES = ("audit", "engines", "privacy", "results", "simulate")
+_SUBPACKAGES = ("audit", "engines", "monitoring", "planning", "privacy", "results", "simulate")
 _LATER = {"evaluate": ".evaluation.build", "gate": ".gates.gating"}
 
 __all__ = [

@@ -23,6 +23,10 @@ from .inference.chance import ChanceTest
 from .inference.compare import Comparison
 from .inference.result import MetricInterval
 from .metrics.conventions import Convention, Conventions
+from .monitoring.watching import Watch
+from .monitoring.windows import Window, Windows
+from .planning.powers import Power
+from .planning.sizes import CaseControl, SampleSize
 from .points.abstention import TwoThresholds
 from .points.constraints import CertifiedBound, Constraint, OperatingPoint
 from .points.matrix import Confusion, Contour
@@ -41,6 +45,7 @@ __all__ = [
     "Aggregate",
     "Band",
     "BestThreshold",
+    "CaseControl",
     "CertifiedBound",
     "ChanceTest",
     "Comparability",
@@ -69,6 +74,7 @@ __all__ = [
     "MetricInterval",
     "ModelEvaluation",
     "OperatingPoint",
+    "Power",
     "PrecisionRecallSummary",
     "PrivateConfusion",
     "PrivateCrossValidation",
@@ -76,9 +82,13 @@ __all__ = [
     "PrivateValue",
     "Ranking",
     "RankingSet",
+    "SampleSize",
     "Slice",
     "Slices",
     "SummaryCurve",
     "TrecRun",
     "TwoThresholds",
+    "Watch",
+    "Window",
+    "Windows",
 ]

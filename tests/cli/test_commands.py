@@ -21,6 +21,8 @@ COMMANDS = (
     "report",
     "plot",
     "operate",
+    "watch",
+    "size",
     "slices",
     "gate",
     "rank",

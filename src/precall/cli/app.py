@@ -30,6 +30,8 @@ _COMMANDS = (
     "report",
     "plot",
     "operate",
+    "size",
+    "watch",
     "slices",
     "gate",
     "rank",

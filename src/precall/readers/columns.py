@@ -19,12 +19,14 @@ from .. import _validation
 from .._arrow import is_nested, is_number, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
+from .label_columns import numeric_label, positive_text
 from .messages import no_rows, refuse_nested, shown, source_name
 from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
 from .options import ReadOptions
 from .sources import File, Named, opened
 from .tables import read_table
+from .time_columns import as_times
 from .wanted import Wanted
 
 Array = npt.NDArray[Any]
@@ -56,6 +58,10 @@ class Roles:
         The positive class; text is read as the type of the column. 1 if not given.
     by : tuple of str
         Columns to cut the rows by, read as what they hold: numbers, words or dates.
+    time : str, optional
+        The column that says when a row happened.
+    partly_labelled : bool
+        Whether labels may be missing: of rows whose label is not known yet.
     """
 
     label: str
@@ -65,6 +71,8 @@ class Roles:
     cluster: str | None = None
     pos_label: Any = None
     by: tuple[str, ...] = ()
+    time: str | None = None
+    partly_labelled: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a column in two roles that exclude each other."""
@@ -73,7 +81,7 @@ class Roles:
         twice = [name for name in self.scores if self.scores.count(name) > 1]
         if twice:
             raise InputError(f"score column {shown(twice[0])} is named twice: name it once.")
-        for role in ("weight", "group", "cluster"):
+        for role in ("weight", "group", "cluster", "time"):
             if getattr(self, role) == self.label:
                 raise InputError(f"column {shown(self.label)} cannot be both label and {role}.")
         for role, names in (("score", self.scores), ("by", self.by)):
@@ -83,14 +91,16 @@ class Roles:
     @property
     def columns(self) -> list[str]:
         """Every column that has to be read, once."""
-        others = [name for name in (self.weight, self.group, self.cluster) if name is not None]
+        named = (self.weight, self.group, self.cluster, self.time)
+        others = [name for name in named if name is not None]
         return list(dict.fromkeys([self.label, *self.scores, *others, *self.by]))
 
     @property
     def required(self) -> list[str]:
         """Columns without which a row cannot be used; one without a group can."""
-        others = [name for name in (self.weight, self.cluster) if name is not None]
-        return list(dict.fromkeys([self.label, *self.scores, *others]))
+        others = [name for name in (self.weight, self.cluster, self.time) if name is not None]
+        label = [] if self.partly_labelled else [self.label]
+        return list(dict.fromkeys([*label, *self.scores, *others]))
 
     @property
     def wanted(self) -> Wanted:
@@ -117,6 +127,9 @@ class Columns:
     group, cluster : Coded, optional
     by : mapping of str to array
         Columns to cut by, None where they have no value.
+    time : array of numbers or of datetime64, optional
+    labelled : array of bool, optional
+        Which rows have a label, where some may not.
     """
 
     positive: Mask
@@ -125,6 +138,8 @@ class Columns:
     group: Coded | None = None
     cluster: Coded | None = None
     by: Mapping[str, Array] = field(default_factory=dict)
+    time: Array | None = None
+    labelled: Mask | None = None
 
     @property
     def n_rows(self) -> int:
@@ -191,15 +206,18 @@ def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
 
 def _readers(table: Any, roles: Roles) -> dict[str, Callable[[], Any]]:
     """How each role is read from a table; each says by itself what is wrong with its column."""
-    readers: dict[str, Callable[[], Any]] = {
-        "positive": lambda: _positive(column_of(table, roles.label), roles)
-    }
+    labels = column_of(table, roles.label)
+    readers: dict[str, Callable[[], Any]] = {}
+    if roles.partly_labelled:
+        readers["labelled"] = lambda: ~_missing(labels)
+    readers["positive"] = lambda: _positive(labels, roles)
     columns: list[tuple[str, str | None, Callable[..., Any]]] = [
         *((f"score {name}", name, _scores) for name in roles.scores),
         ("weight", roles.weight, _weights),
         ("group", roles.group, lambda column, _: _coded(column)),
         ("cluster", roles.cluster, _clusters),
         *((f"by {name}", name, _values) for name in roles.by),
+        ("time", roles.time, _times),
     ]
     for role, name, read in columns:
         if name is not None:
@@ -280,7 +298,7 @@ def _is_text(column: Any) -> bool:
 
 def reject_nulls(column: Any, name: str) -> None:
     """Raise if any value of a column is missing."""
-    missing = np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
+    missing = _missing(column)
     count = int(np.count_nonzero(missing))
     if count:
         raise InputError(
@@ -288,6 +306,15 @@ def reject_nulls(column: Any, name: str) -> None:
             f"data row {int(np.argmax(missing)) + 1}: fill those rows, or leave them out with "
             "missing='drop'."
         )
+
+
+def _missing(column: Any) -> Mask:
+    return np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
+
+
+def _times(column: Any, name: str) -> Array:
+    reject_nulls(column, name)
+    return as_times(column, name)
 
 
 def _scores(column: Any, name: str) -> Array:
@@ -334,60 +361,18 @@ def _weights(column: Any, name: str) -> FloatArray:
 
 def _positive(column: Any, roles: Roles) -> Mask:
     name = f"label column {shown(roles.label)}"
+    if roles.partly_labelled and (missing := _missing(column)).any():
+        positive = np.zeros(len(column), dtype=np.bool_)
+        if not missing.all():
+            positive[~missing] = _positive(column.filter(~missing), roles)
+        return positive
     reject_nulls(column, roles.label)
     if _is_text(column):
-        return _positive_text(column, roles)
+        return positive_text(column, roles.label, roles.pos_label)
     if not is_number(column):
         raise InputError(f"{name} holds {_content(column)}, which are no labels.")
     labels = column.to_numpy(zero_copy_only=False)
     return _validation.as_positive_mask(labels, numeric_label(roles.pos_label, name), name)
-
-
-def numeric_label(pos_label: Any, name: str) -> Any:
-    """Return the positive label of a column of numbers."""
-    if pos_label is None:
-        return 1
-    if not isinstance(pos_label, str):
-        return pos_label
-    text = pos_label.strip().lower()
-    if text in ("true", "false"):
-        return int(text == "true")
-    try:
-        value = float(text)
-    except ValueError:
-        raise InputError(
-            f"{name} holds numbers, and the positive label {shown(pos_label)} is none: "
-            "give one of its numbers as pos_label=."
-        ) from None
-    return int(value) if value.is_integer() else value
-
-
-def _rarer(encoded: Any, words: list[str]) -> str:
-    """The label that fewer rows have, which is the positive one more often than not."""
-    rows = np.bincount(encoded.indices.to_numpy(zero_copy_only=False), minlength=len(words))
-    return words[int(np.argmin(rows))]
-
-
-def _positive_text(column: Any, roles: Roles) -> Mask:
-    """Labels that are words: compared once per distinct word."""
-    name = f"label column {shown(roles.label)}"
-    encoded = column.dictionary_encode()
-    words = encoded.dictionary.to_pylist()
-    listed = ", ".join(shown(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
-    if len(words) > 2:
-        raise InputError(
-            f"{name} has {len(words)} different labels ({listed}), and two are allowed: make a "
-            "column that says positive or not."
-        )
-    if roles.pos_label is None:
-        raise InputError(
-            f"{name} holds words ({listed}): say which one is positive, for example "
-            f"pos_label={shown(_rarer(encoded, words))}."
-        )
-    if str(roles.pos_label) not in words:
-        raise InputError(f"{name} has no label {shown(roles.pos_label)}; it has {listed}.")
-    codes = encoded.indices.to_numpy(zero_copy_only=False)
-    return np.asarray(codes == words.index(str(roles.pos_label)), dtype=np.bool_)
 
 
 def _coded(column: Any) -> Coded:

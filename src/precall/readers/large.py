@@ -7,7 +7,8 @@ from typing import Any
 
 from .._optional import require
 from ..exceptions import InputError
-from .columns import Roles, numeric_label
+from .columns import Roles
+from .label_columns import numeric_label
 from .messages import check_columns, shown, unreadable
 from .sources import File
 
