@@ -262,3 +262,23 @@ def test_too_many_positives_for_the_memory_speak_of_the_option(run, tmp_path):
     options = ("--label", "y", "--score", "s", "--memory", 2, "--min-precision", "0.5")
     line = refused(run("operate", tmp_path / "large.parquet", *options), "--memory 2", "raise")
     assert "memory=" not in line
+
+
+@pytest.mark.parametrize("command", ["evaluate", "compare", "operate", "report"])
+def test_a_missing_column_option_lists_the_columns(run, csv_file, command):
+    message = refused(run(command, csv_file, "--score", "a"), "'y', 'a', 'b'")
+    assert "--label" in message
+
+
+def test_a_missing_column_option_of_a_bad_file_is_still_one_line(run, tmp_path):
+    refused(run("evaluate", tmp_path / "none.csv", "--score", "a"), "--label")
+    broken = tmp_path / "broken.parquet"
+    broken.write_bytes(b"PAR1 nothing")
+    refused(run("evaluate", broken, "--score", "a"), "--label")
+
+
+def test_a_file_without_a_line_of_names_is_recognised(run, tmp_path):
+    path = tmp_path / "bare.csv"
+    path.write_text("1,0.9\n0,0.2\n1,0.8\n0,0.1\n")
+    line = refused(run("evaluate", path, "--label", "y", "--score", "s"), "look like numbers")
+    assert "line of names" in line

@@ -99,6 +99,8 @@ def run_command(command: click.Command, arguments: Sequence[str] | None, program
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 0
+    except click.MissingParameter as error:
+        return _refuse(error.format_message() + _columns(error), _where(error))
     except click.ClickException as error:
         return _refuse(error.format_message(), _where(error))
     except PrecallError as error:
@@ -127,6 +129,21 @@ def run_command(command: click.Command, arguments: Sequence[str] | None, program
 
 def _notes(error: BaseException) -> str:
     return "".join(f" {note}" for note in getattr(error, "__notes__", ()))
+
+
+def _columns(error: click.MissingParameter) -> str:
+    """The columns of FILE, where the name of one is missing."""
+    named = error.ctx.params.get("file") if error.ctx is not None else None
+    asked = getattr(error.param, "metavar", None) == "COLUMN"
+    if not asked or not named or "-" in ([named] if isinstance(named, str) else named):
+        return ""
+    from ..readers.header import column_names
+    from ..readers.messages import listed_names
+
+    try:
+        return f" The columns of FILE are {listed_names(column_names(named))}."
+    except (PrecallError, OSError, ImportError):  # that is said when the columns are named
+        return ""
 
 
 def _where(error: click.ClickException) -> str:

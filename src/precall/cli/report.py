@@ -10,7 +10,9 @@ from ..example import example_path, load_example
 from ..exceptions import InputError
 from ..metrics import Metric
 from ..readers.columns import Roles
+from ..readers.header import column_names
 from ..readers.large import LARGE
+from ..readers.messages import listed_names
 from ..readers.options import ReadOptions
 from .examples import Command
 from .options import (
@@ -91,7 +93,12 @@ def command(
         request, origin = _example(level, recall, metrics, prevalence, seed, output)
     else:
         if not label or not scores:
-            raise InputError("which columns? run precall report FILE --label NAME --score NAME")
+            raise InputError(
+                "which columns? run precall report FILE --label NAME --score NAME; FILE has "
+                f"{listed_names(column_names(file))}"
+                if file != "-"
+                else "which columns? run precall report - --label NAME --score NAME"
+            )
         roles = Roles(
             label=label,
             scores=scores,

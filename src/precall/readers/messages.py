@@ -45,11 +45,26 @@ def check_columns(available: Sequence[str], source: object, wanted: Sequence[str
 
             near = get_close_matches(name, available, n=1)
             hint = f" Did you mean {shown(near[0])}?" if near else ""
-            listed = ", ".join(shown(other) for other in available[:8])
-            more = f" and {len(available) - 8} more" if len(available) > 8 else ""
+            if available and all(map(_is_number, available)):
+                hint = " These look like numbers: does the file begin with a line of names?"
             raise InputError(
-                f"{source_name(source)} has no column {shown(name)}; it has {listed}{more}.{hint}"
+                f"{source_name(source)} has no column {shown(name)}; it has "
+                f"{listed_names(available)}.{hint}"
             )
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """The first names of a list, and how many there are beside them."""
+    listed = ", ".join(shown(name) for name in names[:8])
+    return listed + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def refuse_nested(name: str, found: object) -> InputError:
