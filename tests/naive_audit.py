@@ -36,3 +36,15 @@ def average_precision_bounds(scores, labels, max_positives=None):
                 )
             )
     return (min(v[0] for v in values), max(v[1] for v in values)) if values else None
+
+
+def weighted_average_precision(labelled_scores, positive, weight):
+    """The weighted form: a positive finds the others' weights above it, and itself once."""
+    total = found = 0.0
+    for i in np.flatnonzero(positive):
+        above = labelled_scores >= labelled_scores[i]
+        tp = weight[above & positive].sum() - weight[i] + 1.0
+        fp = weight[above & ~positive].sum()
+        found += weight[i] * tp / (tp + fp)
+        total += weight[i]
+    return found / total

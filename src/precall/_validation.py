@@ -61,7 +61,8 @@ def require_ranking(ranking: Any, *, missed: bool = False) -> None:
     One with missed positives is refused too, unless `missed` says that the caller counts them.
     """
     if not isinstance(ranking, _ranking_class()):
-        names = getattr(ranking, "names", None) if hasattr(ranking, "ranked") else None
+        by_model = hasattr(ranking, "ranked") and hasattr(ranking, "__getitem__")
+        names = getattr(ranking, "names", None) if by_model else None
         way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"
         raise InputError(
             f"ranking must be a Ranking, got {type(ranking).__name__}: pass {way_out}."

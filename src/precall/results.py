@@ -6,6 +6,7 @@ notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
 
 from ._interval import Interval
 from .audit.label_bounds import LabelBounds
+from .audit.label_plan import LabelPlan
 from .curves.curve import Curve
 from .curves.decision import DecisionCurve
 from .evaluation import Evaluation, Finding, GroupEvaluation, Measure, ModelEvaluation
@@ -69,6 +70,7 @@ __all__ = [
     "GroupValues",
     "Interval",
     "LabelBounds",
+    "LabelPlan",
     "Measure",
     "MeasuredEpsilon",
     "MetricInterval",

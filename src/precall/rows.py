@@ -82,7 +82,7 @@ class Rows:
         pos_label: object = 1,
     ) -> None:
         positive = _validation.as_positive_mask(y_true, pos_label)
-        named, shown = _named(scores)
+        named, shown = named_scores(scores)
         checked: dict[str, Array] = {}
         for name, values in named.items():
             checked[name] = _validation.as_scores(values, shown[name])
@@ -259,13 +259,7 @@ class Rows:
 
     def model_named(self, model: object) -> str:
         """Return the name of a model; with several, none given is an error that lists them."""
-        if model is None and len(self.scores) == 1:
-            return self.names[0]
-        if isinstance(model, str) and model in self.scores:
-            return model
-        listed = ", ".join(map(repr, self.names))
-        given = "say which" if model is None else f"there is no model {model!r}"
-        raise InputError(f"these rows have the models {listed}: {given} (model=).")
+        return one_of(self.names, model, "these rows have")
 
     def column(self, name: str) -> Array:
         """Return a column that was kept."""
@@ -332,7 +326,18 @@ class Rows:
         )
 
 
-def _named(scores: object) -> tuple[dict[str, object], dict[str, str]]:
+def one_of(names: list[str], model: object, owner: str) -> str:
+    """Return the model that is meant; the only one if none is named."""
+    if model is None and len(names) == 1:
+        return names[0]
+    if isinstance(model, str) and model in names:
+        return model
+    listed = ", ".join(map(repr, names))
+    given = "say which" if model is None else f"there is no model {model!r}"
+    raise InputError(f"{owner} the models {listed}: {given} (model=).")
+
+
+def named_scores(scores: object) -> tuple[dict[str, object], dict[str, str]]:
     """Return the scores by model, and what messages call each."""
     if isinstance(scores, Mapping):
         if not scores:

@@ -1,5 +1,7 @@
 """Partly labelled data: bounds, which rows to label, and what few labels say about all rows."""
 
 from .label_bounds import LabelBounds, bounds
+from .label_plan import LabelPlan, plan
+from .sample import Sample
 
-__all__ = ["LabelBounds", "bounds"]
+__all__ = ["LabelBounds", "LabelPlan", "Sample", "bounds", "plan"]

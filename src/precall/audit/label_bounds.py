@@ -160,6 +160,13 @@ def bounds(scores: object, labels: object, *, max_positives: int | None = None) 
     )
 
 
+def largest_average_precision(scores: Any, known: KnownLabels, most: int) -> float:
+    """Return the upper bound with at most so many positives among the unlabelled rows."""
+    order = _Order.of(scores, known)
+    high = _bounds(order, min(most, int(order.unknown.size))).high
+    return outward(0.0, high, area_error(scores.size, exact_counts=True))[1]
+
+
 class _Bounds(NamedTuple):
     low: float
     high: float

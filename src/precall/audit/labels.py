@@ -14,6 +14,7 @@ from .._words import plural
 from ..exceptions import InputError
 
 Array = npt.NDArray[Any]
+FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
@@ -110,3 +111,8 @@ def require_some(known: KnownLabels) -> None:
 def shown_rows(rows: IntArray) -> str:
     """Say how many rows, and which is the first."""
     return f"{plural(int(rows.size), 'row')} (the first is row {int(rows[0])})"
+
+
+def summed(codes: IntArray, values: Any, count: int) -> FloatArray:
+    """Return the sums of values (ones if None) by code."""
+    return np.asarray(np.bincount(codes, values, minlength=count), dtype=np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import _validation
 from ..exceptions import ReliabilityWarning
 from ..metrics import Metric, as_metric
-from ..ranking import Ranked, Ranking, as_ranked
+from ..ranking import Ranked, Ranking, as_ranked, own_answer
 from .folds import Folds
 from .resampling import Progress
 from .result import MetricInterval, from_evidence
@@ -39,10 +39,11 @@ def interval(
 
     Parameters
     ----------
-    data : Ranking or Rows
+    data : Ranking, Rows or audit.Sample
         With at least one row of each class. With :class:`~precall.Rows` that have clusters the
         formulas add up the influence values of a cluster's rows, and the bootstrap draws whole
         clusters: rows that repeat each other make it wider, as they should.
+        A :class:`~precall.audit.Sample` answers for its whole population, from the labels it has.
     metric : Metric or str, default "aucpr"
         From :mod:`precall.metrics`, or its words, such as ``"precision_at_recall(0.8)"``.
     model : str, optional
@@ -110,6 +111,16 @@ def interval(
     """
     what = as_metric(metric)
     _validation.require_progress(progress)
+    if (own := own_answer(data, "interval")) is not None:
+        found: MetricInterval = own(
+            what,
+            model=model,
+            method=method,
+            confidence_level=confidence_level,
+            sampling=sampling,
+            prevalence=prevalence,
+        )
+        return found
     varying = varying_prevalence(sampling, prevalence)
     sample = as_ranked(data, model, what.thresholds)
     clustered = sample.rows is not None and sample.rows.cluster is not None

@@ -66,6 +66,8 @@ class Metric:
         Whether the order of the rows is all it depends on, not the values of the scores.
     thresholds : tuple of float
         Scores at which it needs the exact counts.
+    places : tuple of int
+        Ranks at which it needs the exact counts.
     counts_missed : bool
         Whether it counts the positives of a ranking that were never scored.
     with_prevalence : str
@@ -89,6 +91,7 @@ class Metric:
     counts_top: ClassVar[bool] = True
     of_ranks: ClassVar[bool] = True
     thresholds: ClassVar[Any] = ()
+    places: ClassVar[Any] = ()
     counts_missed: ClassVar[Any] = False
     with_prevalence: ClassVar[str] = ""
 
@@ -97,6 +100,10 @@ class Metric:
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric of one ranking, or of many along the leading axes."""
         raise NotImplementedError(f"{type(self).__name__} needs value(cells, squares).")
+
+    def sampled_value(self, cells: Cells, squares: Cells) -> Any:
+        """Return the metric where every row stands for as many as its weight says."""
+        return self.value(cells, squares)
 
     def gradient(self, cells: Cells) -> Cells:
         """Return the derivative by the weight of each cell, up to one constant per class."""

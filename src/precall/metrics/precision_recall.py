@@ -102,6 +102,20 @@ class Area(Metric):
             return _kernels.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
         return self.kernel(make_steps(cells, squares), *self.recall)
 
+    def sampled_area(self, cells: Cells, squares: Cells) -> Any:
+        """Return the area where a row stands for several: it ranks above itself only once.
+
+        A positive of weight w among others of weight TP finds ``TP + 1`` positives, not ``TP + w``:
+        that would raise average precision.
+        """
+        if not self.mean_precision:
+            return self.area(cells, squares)
+        weight = np.asarray(cells.positives)
+        tp = np.cumsum(weight, axis=-1) - ratio(squares.positives, weight) + 1.0
+        fp = np.cumsum(cells.above + cells.tied, axis=-1)
+        found = np.sum(weight * ratio(tp, tp + fp), axis=-1)
+        return ratio(found, np.sum(weight, axis=-1))[()]
+
     @property
     def kernel(self) -> Kernel:
         """The estimator on counts; raises for one that needs raw scores."""
@@ -220,6 +234,10 @@ class PrecisionRecallArea(Area):
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area."""
         return self.area(cells, squares)
+
+    def sampled_value(self, cells: Cells, squares: Cells) -> Any:
+        """Return the area where every row stands for as many as its weight says."""
+        return self.sampled_area(cells, squares)
 
     def gradient(self, cells: Cells) -> Cells:
         """Return the derivative by the weight of each cell, up to one constant per class."""
@@ -350,8 +368,15 @@ class _OnData(NormalisedArea):
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area between its floor and its ceiling."""
+        return self._normalised(self.area(cells, squares), cells)
+
+    def sampled_value(self, cells: Cells, squares: Cells) -> Any:
+        """Return the same where every row stands for as many as its weight says."""
+        return self._normalised(self.sampled_area(cells, squares), cells)
+
+    def _normalised(self, area: Any, cells: Cells) -> Any:
         floor = self._floor(cells)
-        return ratio(self.area(cells, squares) - floor, self.limits[1] - floor)[()]
+        return ratio(area - floor, self.limits[1] - floor)[()]
 
     def gradient(self, cells: Cells) -> Cells:
         """Return the derivative by the weight of each cell, the limits held."""

@@ -111,6 +111,11 @@ class PrecisionAtK(ByRank):
         """What it is called in tables."""
         return f"precision@{self.k}"
 
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Its rank."""
+        return (self.k,)
+
     def from_counts(
         self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
     ) -> Any:
@@ -140,6 +145,11 @@ class RecallAtK(ByRank):
     def title(self) -> str:
         """What it is called in tables."""
         return f"recall@{self.k}"
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Its rank."""
+        return (self.k,)
 
     def from_counts(
         self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]

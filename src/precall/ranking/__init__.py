@@ -2,7 +2,16 @@
 
 from .from_rows import rank, rank_checked
 from .number_layout import Cells, Moments
-from .ranked import Ranked, as_ranked
+from .ranked import Ranked, as_ranked, own_answer
 from .table import Ranking
 
-__all__ = ["Cells", "Moments", "Ranked", "Ranking", "as_ranked", "rank", "rank_checked"]
+__all__ = [
+    "Cells",
+    "Moments",
+    "Ranked",
+    "Ranking",
+    "as_ranked",
+    "own_answer",
+    "rank",
+    "rank_checked",
+]

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _validation
 
 if TYPE_CHECKING:
     from .table import Ranking
+
+
+def own_answer(data: Any, question: str) -> Callable[..., Any] | None:
+    """Return the method with which data answer a question themselves; None if they do not.
+
+    Data that have no ranking, such as partly labelled ones, have methods ``own_interval`` and so
+    on. Functions ask for them first, and know no kind of data by its name.
+    """
+    found = getattr(data, f"own_{question}", None)
+    return found if callable(found) else None
 
 
 class Ranked(NamedTuple):

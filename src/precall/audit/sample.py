@@ -1,0 +1,244 @@
+"""A sample: a population of scored rows of which some, chosen at random, are labelled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .. import _validation
+from .._words import plural
+from ..exceptions import InputError, ReliabilityWarning
+from ..inference.result import MetricInterval, from_evidence
+from ..metrics import Metric
+from ..rows import named_scores, one_of
+from .designs import Design, from_inclusion, from_strata
+from .labels import as_known, as_population, require_some
+from .nothing_found import NothingFound
+from .sample_limits import SampleEvidence
+from .sampled_cells import SampledMetric, placement_variance
+from .strata_pieces import Pieces, cut
+
+if TYPE_CHECKING:
+    from ..ranking import Ranked
+    from .label_plan import LabelPlan
+
+Array = npt.NDArray[Any]
+
+TARGETS = ("rows", "process")
+
+
+class Sample:
+    """All scores of a population, and labels of rows that were chosen at random.
+
+    Say how the labelled rows were chosen with exactly one of `plan`, `inclusion` and `strata`.
+
+    Parameters
+    ----------
+    scores : array-like, or mapping from name to array-like
+        The scores of all rows by one model, or by each of several.
+    labels : array-like or mapping
+        One label (0 or 1) per row, NaN or None where it is unknown; or a mapping from row to label.
+    plan : LabelPlan, optional
+        The plan that the labels follow, from :func:`precall.audit.plan`.
+    inclusion : float or array-like, optional
+        The probability with which each row of the population was to be labelled, above 0 and at
+        most 1; one number if it was the same for all.
+    strata : array-like, optional
+        The stratum of each row: from every stratum rows were drawn at random, as many as have
+        labels now.
+    target : {"rows", "process"}
+        What the answers are about: these rows, or the process that they came from. The second
+        has wider intervals, since other rows might have come.
+
+    Attributes
+    ----------
+    n_rows, n_labelled, n_positives : int
+        Rows, labelled rows, and labelled rows that are positive.
+
+    Raises
+    ------
+    InputError
+        If the design is not possible: a label on a row that could not be drawn, a row that could
+        not be reached, a stratum without labels, a row of the plan without its label.
+
+    Examples
+    --------
+    >>> import numpy as np, precall as pr
+    >>> rng = np.random.default_rng(0)
+    >>> y = rng.random(20_000) < 0.02
+    >>> scores = rng.normal(size=20_000) + 2.5 * y
+    >>> plan = pr.audit.plan(scores, budget=500, rng=0)
+    >>> sample = pr.audit.Sample(scores, dict(zip(plan.rows, y[plan.rows])), plan=plan)
+    >>> sample
+    Sample(500 of 20,000 rows labelled, 146 positive)
+    >>> pr.interval(sample).method
+    'mover'
+    """
+
+    def __init__(
+        self,
+        scores: object,
+        labels: object,
+        *,
+        plan: LabelPlan | None = None,
+        inclusion: object = None,
+        strata: object = None,
+        target: str = "rows",
+    ) -> None:
+        named, shown = named_scores(scores)
+        checked = {name: as_population(each, shown[name]) for name, each in named.items()}
+        _validation.require_same_length(**{shown[name]: each for name, each in checked.items()})
+        self.scores: Mapping[str, Array] = MappingProxyType(checked)
+        self.n_rows = int(next(iter(checked.values())).size)
+        self.known = as_known(labels, self.n_rows)
+        require_some(self.known)
+        self.target = _validation.as_choice(target, "target", TARGETS)
+        self.design = self._design(plan, inclusion, strata)
+        self.looks = 1 if plan is None else plan.looks
+        self._descending: dict[str, Array] = {}
+
+    def _design(self, plan: LabelPlan | None, inclusion: object, strata: object) -> Design:
+        given = {"plan": plan, "inclusion": inclusion, "strata": strata}
+        named = [name for name, value in given.items() if value is not None]
+        if len(named) != 1:
+            found = " and ".join(named) if named else "none"
+            raise InputError(
+                "say how the labelled rows were chosen with exactly one of plan, inclusion and "
+                f"strata, got {found}: a simple random sample of n rows has "
+                "inclusion=n / len(scores)."
+            )
+        if plan is not None:
+            design: Any = getattr(plan, "design_of", None)
+            if not callable(design):
+                raise InputError(
+                    "plan must be what pr.audit.plan returns, got "
+                    f"{type(plan).__name__}: pass the plan, or inclusion or strata."
+                )
+            return plan.design_of(self.known, self.n_rows)
+        make = from_inclusion if inclusion is not None else from_strata
+        return make(inclusion if inclusion is not None else strata, self.known, self.n_rows)
+
+    def __len__(self) -> int:
+        """Return the number of rows, labelled or not."""
+        return self.n_rows
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the models."""
+        return list(self.scores)
+
+    @property
+    def n_labelled(self) -> int:
+        """Number of labelled rows."""
+        return int(self.known.rows.size)
+
+    @property
+    def n_positives(self) -> int:
+        """Number of labelled rows that are positive."""
+        return int(np.count_nonzero(self.known.positive))
+
+    def __repr__(self) -> str:
+        """Return one line."""
+        models = f", models: {', '.join(self.names)}" if len(self.scores) > 1 else ""
+        about = "" if self.target == TARGETS[0] else f", about the {self.target}"
+        return (
+            f"Sample({self.n_labelled:,} of {plural(self.n_rows, 'row')} labelled, "
+            f"{self.n_positives:,} positive{models}{about})"
+        )
+
+    def model_named(self, model: object) -> str:
+        """Return the name of a model; with several, none given is an error that lists them."""
+        return one_of(self.names, model, "the sample has")
+
+    def descending(self, model: str) -> Array:
+        """Return the scores of a model from the highest down; they are sorted once."""
+        if model not in self._descending:
+            self._descending[model] = np.sort(self.scores[model])[::-1]
+        return self._descending[model]
+
+    def pieces(self, model: str, metric: Metric) -> Pieces:
+        """Return the pieces that a metric of a model is estimated from."""
+        places = tuple(metric.places)
+        return cut(
+            self.scores[model],
+            self.descending(model),
+            self.design,
+            self.known,
+            tuple(metric.thresholds),
+            places,
+        )
+
+    def sampled(self, model: str, metric: Metric, pieces: Pieces | None = None) -> SampledMetric:
+        """Return a metric of a model as a function of the positives in each piece."""
+        if not (metric.smooth or metric.places):
+            raise metric.no_gradient()
+        return SampledMetric(
+            metric,
+            self.scores[model],
+            self.pieces(model, metric) if pieces is None else pieces,
+            self.known,
+            self.design.weight,
+        )
+
+    def own_interval(
+        self,
+        metric: Metric,
+        *,
+        model: str | None = None,
+        method: str | None = None,
+        confidence_level: float = 0.95,
+        sampling: str | None = None,
+        prevalence: float | None = None,
+    ) -> MetricInterval:
+        """Answer :func:`precall.interval`."""
+        name = self.model_named(model)
+        for argument, value in (("sampling", sampling), ("prevalence", prevalence)):
+            if value is not None:
+                raise InputError(
+                    f"{argument} has no meaning for a Sample, whose answer is about its own "
+                    "population: leave it out."
+                )
+        if method is not None:
+            _validation.as_choice(method, "method", ("mover",))
+        sampled = self.sampled(name, metric)
+        evidence: Any = SampleEvidence(
+            value=sampled.value,
+            pieces=sampled.pieces,
+            variance=self._variance(sampled),
+            bounds=sampled.metric.bounds,
+            looks=self.looks,
+        )
+        if not self.n_positives:
+            warnings.warn(
+                f"none of the {self.n_labelled:,} labelled rows is positive: there is only an "
+                "upper limit.",
+                ReliabilityWarning,
+                stacklevel=3,
+            )
+            evidence = NothingFound(self.scores[name], self.known, self.design, metric, evidence)
+        return from_evidence(
+            metric, "mover", evidence.estimate, evidence.error, evidence, confidence_level
+        )
+
+    def _variance(self, sampled: SampledMetric) -> float:
+        if not self.n_positives:  # there is no estimate that could vary
+            return 0.0
+        variance = placement_variance(sampled, sampled.slopes)
+        if self.target == "process":
+            if not sampled.metric.smooth:
+                raise sampled.metric.no_gradient()
+            variance += sampled.process_variance()
+        return variance
+
+    def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
+        """Refuse: a ranking needs the label of every row."""
+        raise InputError(
+            f"this needs the label of every row, and a Sample has {self.n_labelled:,} of "
+            f"{self.n_rows:,}: pr.interval takes a Sample, or rank the labelled rows with "
+            "pr.rank."
+        )
