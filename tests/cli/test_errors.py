@@ -277,6 +277,11 @@ def test_a_missing_column_option_of_a_bad_file_is_still_one_line(run, tmp_path):
     refused(run("evaluate", broken, "--score", "a"), "--label")
 
 
+def test_a_private_command_says_nothing_of_its_file(run, csv_file):
+    line = refused(run("private", csv_file, "--score", "a", "--epsilon", "1"), "--label")
+    assert "columns" not in line
+
+
 def test_a_file_without_a_line_of_names_is_recognised(run, tmp_path):
     path = tmp_path / "bare.csv"
     path.write_text("1,0.9\n0,0.2\n1,0.8\n0,0.1\n")

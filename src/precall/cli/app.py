@@ -137,6 +137,8 @@ def _columns(error: click.MissingParameter) -> str:
     asked = getattr(error.param, "metavar", None) == "COLUMN"
     if not asked or not named or "-" in ([named] if isinstance(named, str) else named):
         return ""
+    if error.ctx is None or error.ctx.command.name == "private":  # it says nothing of its file
+        return ""
     from ..readers.header import column_names
     from ..readers.messages import listed_names
 
