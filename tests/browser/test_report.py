@@ -638,6 +638,31 @@ def test_on_paper_and_on_a_telephone(visit, example):
     assert view.page.evaluate(ink) == on_screen != "#1c2128"
 
 
+def test_two_hundred_groups_are_sorted_and_fit_a_telephone(visit, tmp_path):
+    rng = np.random.default_rng(12)
+    y = rng.random(20_000) < 0.1
+    group = np.minimum((rng.pareto(1.2, y.size) * 12).astype(int), 199)
+    scores = {"new": rng.normal(size=y.size) + 1.8 * y, "old": rng.normal(size=y.size) + y}
+    evaluation = evaluate(
+        y, scores, groups=np.char.add("a region with a long name ", group.astype(str))
+    )
+    path = evaluation.report(tmp_path / "groups.html")
+    view = visit(path, width=390)
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert view.page.eval_on_selector(
+        "#groups .scroll", "box => box.scrollWidth <= box.clientWidth"
+    )
+    view.page.click("#groups summary")
+    names = view.page.eval_on_selector_all(
+        "#groups td.pair", "cells => cells.map(cell => cell.textContent)"
+    )
+    best = evaluation.slices[evaluation.models.index(evaluation.best)]
+    ours = [*best.slices, *best.too_small]
+    assert len(names) == len(ours) > 100
+    titles = {group.name: group.title for group in evaluation.groups}
+    assert names == [titles[one.levels["group"]] for one in ours]
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(7)

@@ -81,8 +81,16 @@ def test_the_table_fits_80_columns_and_shows_the_same_numbers(run, csv_file, row
         area = pr.interval(pr.rank(rows["y"], rows[name]))
         text = wording.interval(area.estimate, area.low, area.high)
         assert any(line.split()[:1] == [name] and text in line for line in lines)
-    start = lines.index("AUCNPR by group") + 3
-    assert [line.split()[0] for line in lines[start : start + 3]] == ["east", "north", "south"]
+    # Groups are slices: at one prevalence, the lowest first, limits that hold for all of them.
+    start = next(i for i, line in enumerate(lines) if line.startswith("AUCNPR by group at")) + 3
+    sliced = pr.Rows(rows["y"], {"a": rows["a"], "b": rows["b"]}, columns={"g": rows["g"]})
+    ours = pr.slices(sliced, "g", model="a")
+    assert [line.split()[0] for line in lines[start : start + 3]] == [
+        one.levels["g"] for one in ours
+    ]
+    for one, line in zip(ours, lines[start:], strict=False):
+        assert wording.interval(one.estimate, *one.interval) in line
+    assert "the limits of all groups of a model hold at once" in " ".join(lines)
 
 
 def test_groups_are_the_library_on_their_rows(run, csv_file, rows):
@@ -96,6 +104,9 @@ def test_groups_are_the_library_on_their_rows(run, csv_file, rows):
             pr.aucpr(ranking), rel=1e-12
         )
         assert group["n_pos"] == ranking.n_pos
+    ours = pr.slices(pr.Rows(rows["y"], {"a": rows["a"]}, columns={"group": rows["g"]}), "group")
+    [found] = result["slices"]
+    assert found == ours.to_dict() | {"depth": 1}
 
 
 FORMATS = ("csv", "csv.gz", "tsv", "parquet", "feather", "jsonl")

@@ -342,6 +342,46 @@ def test_few_operating_points_are_mentioned_if_they_are_fewer_than_ten(levels, s
     assert "order inside ties" not in text
 
 
+def many_groups(rng, groups=230, rows=40_000):
+    """Groups of falling size, one of them worse than the others."""
+    group = np.minimum((rng.pareto(1.2, rows) * 12).astype(int), groups - 1)
+    y = rng.random(rows) < 0.1
+    return y, rng.normal(size=rows) + y * np.where(group == 5, 0.2, 1.8), group
+
+
+def test_of_very_many_groups_those_with_most_positives_are_compared(rng):
+    y, score, group = many_groups(rng)
+    evaluation = evaluate(y, {"m": score}, groups=group)
+    (found,) = evaluation.slices
+    counts = np.bincount(group, y)
+    assert len(evaluation.groups) == 200 == len(found) + len(found.too_small)
+    assert len(found) == np.count_nonzero(counts >= 10)
+    assert found.worst.levels == {"group": "5"}
+    assert "5 is the lowest of" in told(evaluation)
+    assert "is worse than the rest" in told(evaluation)
+    # The rest of a group is all other rows, those of groups that are not shown too.
+    mask = group == 5
+    rest = pr.interval(pr.rank(y[~mask], score[~mask]), "aucnpr", prevalence=y.mean())
+    difference = found.worst.estimate - rest.estimate
+    assert found.worst.difference.estimate == pytest.approx(difference, rel=1e-9)
+
+
+def test_groups_are_named_as_the_caller_says(rng):
+    y = rng.random(600) < 0.3
+    code = rng.integers(0, 2, 600)
+    names = {0: "left", 1: "right"}
+    evaluation = evaluate(y, {"m": rng.normal(size=600) + y}, groups=code, group_names=names)
+    assert {one.levels["group"] for one in evaluation.slices[0]} == {"left", "right"}
+
+
+def test_groups_are_compared_at_the_prevalence_that_was_given(rng):
+    y = rng.random(900) < 0.3
+    rows = pr.Rows(y, rng.normal(size=900) + y, columns={"g": rng.integers(0, 3, 900)})
+    evaluation = evaluate(rows, groups="g", prevalence=0.05)
+    ours = pr.slices(rows, "g", prevalence=0.05)
+    assert [one.to_dict() for one in evaluation.slices[0]] == [one.to_dict() for one in ours]
+
+
 @pytest.mark.parametrize(("few", "said"), [(0, ""), (19, "1 group of 2 with fewer"), (20, "")])
 def test_groups_with_few_positives_are_counted_and_those_without_any_are_not(few, said):
     parts = [spread(100, 400), spread(few, 500 - few)]

@@ -108,3 +108,17 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
         assert not target.exists()
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert target.read_text() == "whole"
+
+
+def test_groups_are_compared_where_rows_are_at_hand_and_shown_alone_elsewhere():
+    rng = np.random.default_rng(5)
+    y, group = rng.random(900) < 0.3, rng.integers(0, 30, 900)
+    score = rng.normal(size=900) + y
+    page = render_report(evaluate(y, {"a": score}, groups=group))
+    assert "the limits of all groups hold at once" in page
+    assert "10 more groups</summary>" in page
+    rankings = {"a": pr.rank(y, score)}
+    alone = evaluate_rankings(rankings, groups={"a": pr.rank_groups(y, score, group)})
+    page = render_report(alone)
+    assert "Each interval is for its group by itself" in page
+    assert alone.slices == () == tuple(alone.to_dict()["slices"])

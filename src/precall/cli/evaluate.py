@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 
 from .._version import __version__
-from ..evaluation import Evaluation, wording
+from ..evaluation import Evaluation, GroupEvaluation, wording
+from ..evaluation.group_table import GroupRow, best_slices, group_rows, group_sentences
 from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
@@ -141,19 +142,44 @@ def _groups(output: Console, evaluation: Evaluation) -> None:
     if len(chosen) > 2:  # more do not fit; --json has all
         chosen = [evaluation.models.index(evaluation.best)]
     names: Any = [evaluation.models[i].title for i in chosen]
-    heading(output, "AUCNPR by group" + (f" ({names[0]})" if len(chosen) == 1 else ""))
+    of = f" ({names[0]})" if len(chosen) == 1 else ""
+    compared = group_rows(evaluation)
+    at = ""
+    if compared:
+        at = f" at prevalence {wording.percent(best_slices(evaluation).prevalence)}, lowest first"
+    heading(output, f"AUCNPR by group{at}{of}")
     columns = [("group", "left"), ("positive", "right"), ("prevalence", "right")]
     columns += [(shown(name, 19), "right") for name in names]
-    rows = [
-        [
-            group.title,
-            f"{wording.count(group.n_pos)} of {wording.count(group.n_pos + group.n_neg)}",
-            wording.percent(group.prevalence),
-            *(_cell(group.measures[i]["aucnpr"]) for i in chosen),
-        ]
-        for group in evaluation.groups
+    if not compared:
+        grid(output, columns, [_alone(group, chosen) for group in evaluation.groups])
+        return
+    grid(output, columns, [_compared(row, chosen) for row in compared])
+    level = wording.percent(evaluation.settings.confidence_level)
+    output.print()
+    held = f"With {level} confidence the limits of all groups of a model hold at once."
+    sentences(output, [held, *group_sentences(evaluation)])
+
+
+def _alone(group: GroupEvaluation, chosen: list[int]) -> list[str]:
+    return [
+        group.title,
+        f"{wording.count(group.n_pos)} of {wording.count(group.n_pos + group.n_neg)}",
+        wording.percent(group.prevalence),
+        *(_cell(group.measures[i]["aucnpr"]) for i in chosen),
     ]
-    grid(output, columns, rows)
+
+
+def _compared(row: GroupRow, chosen: list[int]) -> list[str]:
+    intervals = [row.intervals[i] for i in chosen]
+    return [
+        row.title,
+        f"{wording.count(row.n_pos)} of {wording.count(row.n_rows)}",
+        wording.percent(row.prevalence),
+        *(
+            "–" if each is None else wording.interval(each.estimate, each.low, each.high)
+            for each in intervals
+        ),
+    ]
 
 
 def _cell(measure: Any) -> str:

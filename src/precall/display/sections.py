@@ -11,6 +11,7 @@ from ..evaluation.answer import judge
 from ..evaluation.promises import choice
 from ..metrics import ESTIMATORS
 from ..metrics.areas import tie_bounds
+from .group_section import compared_groups
 
 _MOST_PAIRS = 10
 
@@ -21,6 +22,7 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "strip": _strip(evaluation) if evaluation.models[0].has_both_classes else [],
         "pairs": _pairs(evaluation),
         "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
+        "compared_groups": compared_groups(evaluation),
         "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
         "conventions": (tools := _conventions(evaluation)),

@@ -12,12 +12,15 @@ import numpy as np
 from .. import _threads, _validation
 from ..exceptions import InputError
 from ..groups.ranking_by_group import rank_rows_by
+from ..groups.slices import slices_by_group
+from ..groups.slices_result import Slices
 from ..inference.bands import Band, difference_band
 from ..inference.compare import Comparison, compare
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric, aucpr
 from ..ranking import Ranking
+from ..ranking.grouping import as_group_labels, factorise
 from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
 from . import wording
@@ -64,8 +67,9 @@ def evaluate(
     scores : array-like or mapping from name to array-like, optional
         The scores of each model, where `data` are labels.
     groups : str or array-like, optional
-        Rows of one group are also evaluated by themselves: the name of a column of the rows, or
-        the group of each row.
+        Rows of one group are also evaluated by themselves, and against the others with intervals
+        that hold for all groups at once, as in :func:`precall.slices`: the name of a column of the
+        rows, or the group of each row.
     group_names : mapping, optional
         Names to show for the values in `groups`.
     confidence_level : float, default 0.95
@@ -142,12 +146,15 @@ def evaluate(
             if several
             else lambda: None,
             partial(_group_sets, rows, groups),
+            partial(_slices, rows, groups, group_names, settings)
+            if groups is not None and models[0].has_both_classes
+            else tuple,
             partial(_difference_bands, rows, models, settings)
             if several and curves and rows.weight is None and settings.prevalence is None
             else dict,
         ]
-        comparison, per_group, bands = _threads.in_threads(tasks, len(rows))
-    return _finished(models, comparison, per_group, group_names, settings, bands)
+        comparison, per_group, slices, bands = _threads.in_threads(tasks, len(rows))
+    return _finished(models, comparison, per_group, group_names, settings, bands, slices)
 
 
 def evaluate_rankings(
@@ -235,11 +242,49 @@ def _model_of_rows(rows: Rows, name: str, title: str, settings: Settings) -> Mod
     return _model(name, title, rows[name], settings, _intervals(rows, settings, name))
 
 
+def _group_column(rows: Rows, groups: object) -> Any:
+    return rows.column(groups) if isinstance(groups, str) else rows.aligned(groups, "groups")
+
+
 def _group_sets(rows: Rows, groups: object) -> list[RankingSet]:
     if groups is None:
         return []
-    column = rows.column(groups) if isinstance(groups, str) else rows.aligned(groups, "groups")
+    column = _group_column(rows, groups)
     return [rank_rows_by(rows, name, column) for name in rows.names]
+
+
+def _slices(
+    rows: Rows, groups: object, names: Mapping[Any, str] | None, settings: Settings
+) -> tuple[Slices, ...]:
+    """Every model's slices by group; of very many groups, those with most positives."""
+    labels, code = factorise(as_group_labels(_group_column(rows, groups)))
+    _validation.reject_missing(labels, "groups")
+    shown = _shown(np.bincount(code[rows.positive], minlength=labels.size))
+    place = np.full(labels.size, len(shown))
+    place[shown] = np.arange(len(shown))
+    listed = labels.tolist()
+    return tuple(
+        slices_by_group(
+            rows,
+            groups if isinstance(groups, str) else "group",
+            _group_names([listed[i] for i in shown], names),
+            place[code],
+            model=model,
+            prevalence=settings.prevalence,
+            confidence_level=settings.confidence_level,
+        )
+        for model in rows.names
+    )
+
+
+def _shown(n_pos: Any) -> list[int]:
+    """Which groups are shown: all, or those with most positives, in their order."""
+    shown: list[int] = np.argsort(-n_pos, kind="stable")[:_MOST_GROUPS].tolist()
+    return sorted(shown)
+
+
+def _group_names(labels: list[Any], names: Mapping[Any, str] | None) -> list[str]:
+    return [str(names[label] if names else label) for label in labels]
 
 
 def _difference_bands(
@@ -294,6 +339,7 @@ def _finished(
     group_names: Mapping[Any, str] | None,
     settings: Settings,
     difference_bands: Mapping[str, Band],
+    slices: tuple[Slices, ...] = (),
 ) -> Evaluation:
     groups, left_out = _groups(per_group, group_names, settings)
     evaluation = Evaluation(
@@ -301,6 +347,7 @@ def _finished(
         comparison=comparison,
         groups=groups,
         left_out=left_out,
+        slices=slices,
         difference_bands=difference_bands,
         settings=settings,
     )
@@ -314,11 +361,8 @@ def _groups(
     if not per_group:
         return (), 0
     labels = per_group[0].labels.tolist()
-    shown = range(len(labels))
-    if len(labels) > _MOST_GROUPS:  # those with most positives, in their order
-        most = np.argsort(-per_group[0].n_pos, kind="stable")[:_MOST_GROUPS]
-        shown = sorted(most.tolist())  # type: ignore[assignment]
-    group_names = [str(names[labels[i]] if names else labels[i]) for i in shown]
+    shown = _shown(per_group[0].n_pos)
+    group_names = _group_names([labels[i] for i in shown], names)
     titles = wording.clean_names(group_names)
     found = [
         _group(group_names[k], titles[k], [rankings[i] for rankings in per_group], settings)

@@ -11,6 +11,7 @@ from ..metrics.areas import tie_bounds
 from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import judge
+from .group_table import best_slices, group_sentences
 from .results import Evaluation, Finding, ModelEvaluation
 
 _FEW_POSITIVES = 50
@@ -262,8 +263,15 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
     if known.size > 1 and known.max() > _PREVALENCE_SPREAD * known.min():
         yield _note(
             f"Prevalence differs between groups, from {wording.percent(float(known.min()))} to "
-            f"{wording.percent(float(known.max()))}. AUCPR rises with it by itself, so compare "
-            "groups by AUCNPR, which takes the floor out."
+            f"{wording.percent(float(known.max()))}. AUCPR of all rows rewards groups with many "
+            "positives: an improvement there counts more (McDermott et al. 2024). "
+            + (
+                "The table compares groups at one prevalence."
+                if evaluation.slices
+                else "Compare groups by AUCNPR, which takes the floor out."
+            )
         )
+    if evaluation.slices and best_slices(evaluation).below:
+        yield from map(_warning, group_sentences(evaluation))
     if evaluation.left_out:
         yield _note(f"{wording.plural(evaluation.left_out, 'small group')} left out of the tables.")

@@ -18,6 +18,7 @@ from .._rounding import falling
 from .._words import plural
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError
+from ..groups.slices_result import Slices
 from ..inference.bands import Band, band
 from ..inference.compare import Comparison
 from ..inference.result import MetricInterval
@@ -306,6 +307,9 @@ class Evaluation(Rich):
         In the order of their names; empty without groups.
     left_out : int
         Groups that were left out because there are too many.
+    slices : tuple of Slices
+        The groups against each other at one prevalence, for each model, in the order of the models;
+        empty without groups, and for rankings whose rows are not at hand.
     difference_bands : mapping of str to Band
         Precision of the best model minus that of the other one, by the other's name; for the next
         two models, where asked for and where the rows have no weights.
@@ -320,6 +324,7 @@ class Evaluation(Rich):
     comparison: Comparison | None
     groups: tuple[GroupEvaluation, ...] = ()
     left_out: int = 0
+    slices: tuple[Slices, ...] = ()
     difference_bands: Mapping[str, Band] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
     answer: tuple[str, ...] = ()
@@ -386,6 +391,7 @@ class Evaluation(Rich):
             "comparison": self.comparison and plain(self.comparison.to_dict()),
             "groups": [group.to_dict() for group in self.groups],
             "groups_left_out": self.left_out,
+            "slices": [plain(slices.to_dict()) for slices in self.slices],
             "answer": list(self.answer),
             "findings": [finding.to_dict() for finding in self.findings],
         }

@@ -48,7 +48,7 @@ class Cut(NamedTuple):
     names : list of tuples
         The levels of each slice, in the order of the columns; only those that occur.
     code : array of int
-        The slice of each row.
+        The slice of each row; in none of them if it is beyond the names.
     """
 
     columns: tuple[str, ...]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from .. import _validation
 from .._interval import Interval
 from .._rounding import settled, tied
 from ..exceptions import InputError
-from ..inference.rules import rule_for
+from ..inference.rules import Rule, rule_for
 from ..inference.significance import holm
 from ..inference.simultaneous import critical_value, independent_critical_value, level_of
 from ..metrics import Metric, as_metric
@@ -25,6 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 IntArray = npt.NDArray[np.int64]
 
+#: Rows of each class that a slice needs if nothing else is said.
+MIN_POSITIVES = 10
 # Nearer to 1 the worst and the perfect ranking have the same precision in every digit.
 _LARGEST_PREVALENCE = 1.0 - 1e-12
 
@@ -37,7 +40,7 @@ def slices(
     depth: int = 2,
     model: str | None = None,
     prevalence: float | None = None,
-    min_positives: int = 10,
+    min_positives: int = MIN_POSITIVES,
     quantiles: int = 4,
     confidence_level: float = 0.95,
     method: str | None = None,
@@ -129,35 +132,88 @@ def slices(
     least = _validation.as_count(min_positives, "min_positives", minimum=2)
     quantiles = _validation.as_count(quantiles, "quantiles", minimum=2)
     level = _validation.as_fraction(confidence_level, "confidence_level")
-    cuts = cuts_of(data, columns, depth=depth, quantiles=quantiles)
-    every = [_counted(data, cut, least) for cut in cuts]
-    question = SliceQuestion(
-        rows=data,
-        model=data.model_named(model),
+    request = SliceRequest(
         metric=what,
+        model=data.model_named(model),
         rule=rule_for(what, method, clustered=data.cluster is not None),
         prevalence=_common_prevalence(data, prevalence),
+        min_positives=least,
+        level=level,
         n_resamples=_validation.as_count(n_resamples, "n_resamples", minimum=2),
         rng=_validation.as_generator(rng),
+    )
+    cuts = cuts_of(data, columns, depth=depth, quantiles=quantiles)
+    return slices_of(data, cuts, request, depth=depth)
+
+
+class SliceRequest(NamedTuple):
+    """What to compute in slices, checked."""
+
+    metric: Metric
+    model: str
+    rule: Rule
+    prevalence: float
+    min_positives: int
+    level: float
+    n_resamples: int
+    rng: Any
+
+
+def slices_by_group(
+    rows: Rows, column: str, names: list[str], code: IntArray, *, model: str, **options: Any
+) -> Slices:
+    """Return the slices of groups that are known: the position of each row's group in `names`.
+
+    Rows with a position beyond are in none of the slices, but in the rest of each. The options are
+    `prevalence` and `confidence_level`.
+    """
+    metric = as_metric("aucnpr")
+    request = SliceRequest(
+        metric=metric,
+        model=model,
+        rule=rule_for(metric, None, clustered=rows.cluster is not None),
+        prevalence=_common_prevalence(rows, options["prevalence"]),
+        min_positives=MIN_POSITIVES,
+        level=options["confidence_level"],
+        n_resamples=2,
+        rng=None,
+    )
+    return slices_of(rows, [Cut((column,), [(name,) for name in names], code)], request, depth=1)
+
+
+def slices_of(rows: Rows, cuts: list[Cut], request: SliceRequest, *, depth: int) -> Slices:
+    """Return the slices of rows that are cut already."""
+    every = [_counted(rows, cut, request.min_positives) for cut in cuts]
+    question = SliceQuestion(
+        rows=rows,
+        model=request.model,
+        metric=request.metric,
+        rule=request.rule,
+        prevalence=request.prevalence,
+        n_resamples=request.n_resamples,
+        rng=request.rng,
         cuts=cuts,
         tested=[_positions([not one.too_small for one in found]) for found in every],
     )
     counted = [one for found in every for one in found if not one.too_small]
-    tested, critical = _tested(question, counted, least, level) if counted else ([], None)
+    tested: list[Slice] = []
+    critical = None
+    if counted:
+        tested, critical = _tested(question, counted, request.min_positives, request.level)
     return Slices(
-        metric=str(what),
-        title=str(what.title),
-        by=columns,
+        metric=str(request.metric),
+        title=str(request.metric.title),
+        by=tuple(dict.fromkeys(column for cut in cuts for column in cut.columns)),
         depth=depth,
-        model=question.model,
-        prevalence=question.prevalence,
-        method=question.rule.name,
-        confidence_level=level,
+        model=request.model,
+        prevalence=request.prevalence,
+        method=request.rule.name,
+        confidence_level=request.level,
         critical_value=critical,
-        min_positives=least,
+        min_positives=request.min_positives,
         slices=tuple(tested[index] for index in _rising([one.estimate for one in tested])),
         too_small=tuple(one for found in every for one in found if one.too_small),
-        with_prevalence=bool(what.with_prevalence),
+        with_prevalence=bool(request.metric.with_prevalence),
     )
 
 
@@ -213,7 +269,7 @@ def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
     code = cut.code[own]
     if rows.cluster is not None:
         code = np.unique(code * rows.n_clusters + rows.cluster[own]) // rows.n_clusters
-    return np.bincount(code, minlength=len(cut.names))
+    return np.bincount(code, minlength=len(cut.names))[: len(cut.names)]
 
 
 def _tested(

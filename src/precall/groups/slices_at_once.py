@@ -86,7 +86,7 @@ class AtOnce:
         rows, scores = self.question.rows, self.question.rows.scores[self.question.model]
         found = []
         for cut, levels in zip(self.question.cuts, self.question.tested, strict=True):
-            local = np.full(len(cut.names), -1, dtype=np.int64)
+            local = np.full(max(len(cut.names), int(cut.code.max()) + 1), -1, dtype=np.int64)
             local[levels] = np.arange(levels.size)
             falling = local[cut.code][self._falling]
             kept = falling >= 0
