@@ -30,6 +30,7 @@ demo: $(DEMO_STAMP) ## set up, and make the report of the embedded example
 
 test: $(DEV_STAMP) ## set up, and run every test (ARGS="-k name -x" goes to pytest)
 	@scripts/install_chromium.sh
+	@scripts/install_postgres.sh
 	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup $(ARGS)
 
 numerics: $(DEV_STAMP) ## run the tests that could depend on rounding under other processors' arithmetic

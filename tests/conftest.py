@@ -4,11 +4,13 @@ import importlib
 import os
 import shutil
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+from tests.postgresql import programs, server
 
 # Plots are drawn to files, never to a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -105,3 +107,14 @@ def chromium_path() -> Path:
         if found := shutil.which(name):
             return Path(found)
     pytest.skip("no chromium: run scripts/install_chromium.sh or set PRECALL_CHROMIUM")
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """Where to connect to a PostgreSQL server that was started for these tests."""
+    pytest.importorskip("psycopg")
+    folder = programs()
+    if folder is None:
+        pytest.skip("no PostgreSQL: run scripts/install_postgres.sh, or install postgresql")
+    with server(folder) as where:
+        yield where

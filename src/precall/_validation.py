@@ -39,12 +39,12 @@ _SHOWN_LABELS = 5
 # What holds several values where one is wanted.
 _SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
 # Squares and sums of squares of weights in this range neither overflow nor vanish.
-_WEIGHTS = (1e-100, 1e100)
+WEIGHTS = (1e-100, 1e100)
 # A rule, and what to do with rows that break it; the engines judge by the same ones.
 MISSING = ("must not be missing (NaN or None)", "drop or fill those rows first")
 BAD_WEIGHT = ("must be finite and not negative", "correct or drop those rows")
 FAR_WEIGHT = (
-    f"must be 0 or between {_WEIGHTS[0]:g} and {_WEIGHTS[1]:g}",
+    f"must be 0 or between {WEIGHTS[0]:g} and {WEIGHTS[1]:g}",
     "divide all weights by their mean",
 )
 
@@ -436,7 +436,7 @@ def as_weights(sample_weight: object, name: str = "sample_weight") -> FloatArray
 
 def is_far_weight(weights: FloatArray) -> Mask:
     """Return which weights are so small or so large that sums of their squares go wrong."""
-    near = (weights >= _WEIGHTS[0]) & (weights <= _WEIGHTS[1])
+    near = (weights >= WEIGHTS[0]) & (weights <= WEIGHTS[1])
     return np.asarray((weights != 0) & ~near)
 
 

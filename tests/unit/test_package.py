@@ -6,8 +6,8 @@ import sys
 import precall as pr
 
 OPTIONAL = (
-    "click", "dask", "distributed", "jinja2", "matplotlib", "opendp", "pandas", "plotly", "polars",
-    "pyarrow", "pyspark", "rich", "sklearn", "torch",
+    "click", "dask", "distributed", "duckdb", "jinja2", "matplotlib", "opendp", "pandas", "plotly",
+    "polars", "psycopg", "pyarrow", "pyspark", "rich", "sklearn", "sqlite3", "torch",
 )  # fmt: skip
 SLOW = ("scipy.stats", "scipy.optimize", "scipy.integrate", "scipy.interpolate")
 

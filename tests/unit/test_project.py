@@ -105,7 +105,7 @@ def test_no_message_installs_a_name_from_an_index():
 
 
 @pytest.mark.parametrize(
-    "extra", ["arrow", "cli", "dask", "plot", "privacy", "report", "sklearn", "spark"]
+    "extra", ["arrow", "cli", "dask", "plot", "privacy", "report", "sklearn", "spark", "sql"]
 )
 def test_the_remedy_for_a_missing_package_names_an_extra_that_exists(extra):
     assert extra in PROJECT["optional-dependencies"]

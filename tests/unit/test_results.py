@@ -213,7 +213,7 @@ assert set(pr.__all__) | set(pr._SUBPACKAGES) | {"exceptions"} == set(dir(pr))
 assert pr.simulate.Binormal().aucpr(0.5) > 0.5
 assert pr.privacy.Budget(epsilon=1.0)
 assert pr.results.Curve is pr.Curve
-assert pr.engines.arrow.rank and {"arrow", "dask", "spark"} <= set(dir(pr.engines))
+assert pr.engines.arrow.rank and {"arrow", "dask", "spark", "sql"} <= set(dir(pr.engines))
 import inspect
 assert {"privacy", "simulate"} <= {name for name, _ in inspect.getmembers(pr)}  # as help(pr) does
 for place in (pr, pr.engines):

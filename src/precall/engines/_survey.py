@@ -22,7 +22,7 @@ Keys = npt.NDArray[np.uint64]
 Place = tuple[int, int]  # shard, position in it
 
 # Two labels are allowed; more are only counted and shown in a message, up to this many.
-_MOST_LABELS = 1000
+MOST_LABELS = 1000
 _SHOWN_LABELS = 5
 # What can be wrong with a row: in which role, which rule it breaks, and what to do.
 _FLAWS = {
@@ -78,6 +78,8 @@ class Survey:
         Rows of positive weight.
     checksum : int
         Sum over rows, modulo 2^64, of a hash of class, score, weight and group.
+    placed : bool
+        Whether rows have positions; those of a table in a database have none.
     """
 
     request: Request
@@ -87,6 +89,7 @@ class Survey:
     flaws: dict[str, Found] = field(default_factory=dict)
     n_used: int = 0
     checksum: int = 0
+    placed: bool = True
 
     def update(self, piece: Piece, positive: Mask, group_keys: Keys | None) -> None:
         """Take in some rows; `group_keys` holds a hash of the group of each."""
@@ -126,6 +129,7 @@ class Survey:
             combined(self.flaws, other.flaws),
             self.n_used + other.n_used,
             (self.checksum + other.checksum) % 2**64,
+            self.placed and other.placed,
         )
 
     @property
@@ -177,9 +181,10 @@ class Survey:
         if found is not None:
             role, (rule, remedy) = _FLAWS[name]
             rows = "row" if found.count == 1 else "rows"
+            where = f", the first at position {self._position(found.first)}" if self.placed else ""
             raise InputError(
-                f"{self.request.shown(role)} {rule}: {found.count} bad {rows} of {self.n_rows}, "
-                f"the first at position {self._position(found.first)}: {remedy}."
+                f"{self.request.shown(role)} {rule}: {found.count} bad {rows} of {self.n_rows}"
+                f"{where}: {remedy}."
             )
 
     def _position(self, place: Place) -> int:
@@ -206,12 +211,13 @@ class Survey:
         name, pos_label = self.request.shown("label"), self.request.pos_label
         others = [label for label in distinct if label != pos_label]
         third = self._position(self.labels[others[1]].first)
+        where = f"; the first row with a third one is {third}" if self.placed else ""
         shown = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])
-        number = f"more than {_MOST_LABELS}" if len(distinct) > _MOST_LABELS else str(len(distinct))
+        number = f"more than {MOST_LABELS}" if len(distinct) > MOST_LABELS else str(len(distinct))
         raise InputError(
             f"{name} must have at most two labels, got {number} ({shown}"
-            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}); the first row with a third one "
-            f"is {third}: make a column that is true for one class and false for the rest."
+            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}){where}: make a column that is "
+            "true for one class and false for the rest."
         )
 
 
@@ -262,9 +268,9 @@ def _mix(keys: Keys) -> None:
 
 def _most(labels: dict[Any, Found]) -> dict[Any, Found]:
     """Keep the first of too many labels: a message names a few, and needs the number no further."""
-    if len(labels) <= _MOST_LABELS + 1:
+    if len(labels) <= MOST_LABELS + 1:
         return labels
-    kept = sorted(labels, key=lambda label: labels[label].first)[: _MOST_LABELS + 1]
+    kept = sorted(labels, key=lambda label: labels[label].first)[: MOST_LABELS + 1]
     return {label: labels[label] for label in kept}
 
 

@@ -145,14 +145,19 @@ def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
     exponent = math.frexp(largest)[1]
     if abs(exponent) > _FAR:  # the units would overflow or vanish
         return np.ldexp(segment_sums(np.ldexp(values, -exponent), edges), exponent)
-    bits = 62 - values.size.bit_length()
-    coarse_unit = math.ldexp(1.0, exponent - bits)
-    fine_unit = math.ldexp(coarse_unit, -bits)
+    coarse_unit, fine_unit = units(largest, values.size)
     coarse = np.rint(values / coarse_unit)
     fine = np.rint((values - coarse * coarse_unit) / fine_unit)
     for part, unit in ((coarse, coarse_unit), (fine, fine_unit)):
         sums[filled] += np.add.reduceat(part.astype(np.int64), starts[filled]) * unit
     return sums
+
+
+def units(largest: float, size: int) -> tuple[float, float]:
+    """The coarse and the fine unit in which :func:`segment_sums` adds up whole numbers."""
+    bits = 62 - size.bit_length()
+    coarse = math.ldexp(1.0, math.frexp(largest)[1] - bits)
+    return coarse, math.ldexp(coarse, -bits)
 
 
 def sum_of(values: FloatArray) -> float:
