@@ -28,9 +28,11 @@ from .options import (
     memory_option,
     more_metrics_option,
     prevalence_option,
+    public_file,
     reading_options,
     recall_option,
     seed_option,
+    table_option,
 )
 from .terminal import (
     console,
@@ -51,6 +53,7 @@ from .terminal import (
         "precall evaluate scores.csv --label y --score model",
         "precall evaluate scores.parquet --label y --score a --score b --group country",
         "cat scores.csv | precall evaluate - --label y --score model --json",
+        "precall evaluate duckdb:///scores.db --table scores --label y --score model",
     ),
 )
 @file_argument()
@@ -64,6 +67,7 @@ from .terminal import (
 @seed_option
 @memory_option
 @json_option
+@table_option
 @reading_options
 def command(
     file: Source,
@@ -80,12 +84,14 @@ def command(
     seed: int,
     memory: int,
     as_json: bool,
+    table: str | None,
     reading: ReadOptions,
 ) -> None:
     """Evaluate one or several models on the rows of FILE.
 
     FILE is CSV, TSV, Parquet, Feather, JSON or Excel by its ending, also compressed; - reads
-    standard input, and several files are read as one table.
+    standard input, and several files are read as one table. With --table it is the address of a
+    database, which counts the rows itself.
     """
     roles = Roles(
         label=label,
@@ -105,10 +111,11 @@ def command(
         reading=reading,
         metrics=metrics,
         prevalence=prevalence,
+        table=table,
     )
     evaluation = evaluated(request)
     if as_json:
-        write_json({"precall": __version__, "file": file} | evaluation.to_dict())
+        write_json({"precall": __version__, "file": public_file(file)} | evaluation.to_dict())
     else:
         show(evaluation, file)
 

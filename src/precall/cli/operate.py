@@ -21,8 +21,10 @@ from .options import (
     level_option,
     memory_option,
     prevalence_option,
+    public_file,
     ranked,
     reading_options,
+    table_option,
 )
 from .terminal import console, grid, heading, sentences, write_json
 
@@ -60,6 +62,7 @@ _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @level_option
 @memory_option
 @json_option
+@table_option
 @reading_options
 def command(
     file: Source,
@@ -77,6 +80,7 @@ def command(
     level: float,
     memory: int,
     as_json: bool,
+    table: str | None,
     reading: ReadOptions,
 ) -> None:
     """Find a threshold whose precision, recall or net benefit can be promised.
@@ -92,7 +96,7 @@ def command(
     if (min_net_benefit is None) != (probability is None):
         raise click.UsageError("--min-net-benefit and --probability go together.")
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading, table=table))
     # Whoever picks one of several models by its promise has chosen among as many.
     settings = Settings(confidence_level=level, candidates=len(rankings))
     points = {}
@@ -112,7 +116,7 @@ def command(
     if as_json:
         models = [{"name": name, **point.to_dict()} for name, point in points.items()]
         choice = {"confidence_level": level, "candidates": settings.candidates}
-        write_json({"precall": __version__, "file": file, **choice, "models": models})
+        write_json({"precall": __version__, "file": public_file(file), **choice, "models": models})
     else:
         if settings.candidates > 1:
             said = (

@@ -24,6 +24,7 @@ from ..readers.names import positions, with_names
 from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import File, opened
+from .databases import is_database, public_name, ranked_in_database
 from .terminal import one_line, progress_bar, shown, spinner, tell
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -68,7 +69,14 @@ def file_title(source: Source) -> str:
     """What a page or a table calls the data."""
     if isinstance(source, tuple):
         return f"{file_title(source[0])} and {len(source) - 1} more"
+    if is_database(source):
+        return public_name(source)
     return "standard input" if source == "-" else Path(source).name
+
+
+def public_file(source: Source) -> Source:
+    """Return FILE as it may be printed: without the password of a database."""
+    return public_name(source) if isinstance(source, str) and is_database(source) else source
 
 
 def reading_options(function: F, *, private: bool = False) -> F:
@@ -179,6 +187,13 @@ memory_option = click.option(
 )
 
 
+table_option = click.option(
+    "--table",
+    metavar="NAME",
+    help="Table of a database: FILE is duckdb:///FILE, sqlite:///FILE or postgresql://...",
+)
+
+
 class MetricWords(click.ParamType):  # type: ignore[type-arg]
     """A metric by its words; what is wrong with them is said as for any other option."""
 
@@ -239,6 +254,28 @@ class FileRequest(NamedTuple):
     metrics: tuple[Metric, ...] = ()
     thresholds: tuple[float, ...] = ()
     prevalence: float | None = None
+    table: str | None = None
+
+    @property
+    def database(self) -> str | None:
+        """The address of a database, if that is where the rows are."""
+        names = (self.file,) if isinstance(self.file, str) else self.file
+        found = [name for name in names if is_database(name)]
+        if not found:
+            if self.table is not None:
+                raise InputError(
+                    "--table is for a database: FILE must be its address, such as "
+                    "duckdb:///scores.db."
+                )
+            return None
+        if len(names) > 1:
+            raise InputError("a database stands alone: give one FILE.")
+        if self.reading != ReadOptions(say=self.reading.say):
+            raise InputError(
+                "--sep, --decimal, --encoding, --format and --missing are for files: make a view "
+                "of the rows that are meant."
+            )
+        return found[0]
 
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
@@ -251,6 +288,8 @@ def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
 def ranked(request: FileRequest) -> dict[str, Ranking]:
     """Rank every score of a file: in memory, or piece by piece if it is large."""
     roles = request.roles
+    if (database := request.database) is not None:
+        return ranked_in_database(database, request.table, roles, request.thresholds)[0]
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):
             with _in_pieces(files, request) as paths:
@@ -279,6 +318,10 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         "metrics": request.metrics,
         "prevalence": request.prevalence,
     }
+    if (database := request.database) is not None:
+        with quietly():
+            rankings, groups = ranked_in_database(database, request.table, roles)
+        return evaluate_rankings(rankings, groups=groups, **settings)
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):
             return _evaluated_by_pieces(files, request, settings)

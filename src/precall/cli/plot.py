@@ -27,6 +27,7 @@ from .options import (
     ranked,
     reading_options,
     seed_option,
+    table_option,
 )
 
 _KINDS = ("pr", "roc", "hit", "lift", "gain")
@@ -52,6 +53,7 @@ _KINDS = ("pr", "roc", "hit", "lift", "gain")
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="A .png, .svg or .pdf file to write."
 )
+@table_option
 @reading_options
 def command(
     file: Source,
@@ -65,13 +67,14 @@ def command(
     seed: int,
     memory: int,
     output: str,
+    table: str | None,
     reading: ReadOptions,
 ) -> None:
     """Draw the curves of FILE into a picture."""
     require("matplotlib", "drawing", "plot")
     path = check_output(output, (".png", ".svg", ".pdf"), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading))
+    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading, table=table))
     # Matplotlib reads dollar signs as mathematics.
     titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))

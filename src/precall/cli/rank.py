@@ -20,6 +20,7 @@ from .options import (
     memory_option,
     ranked,
     reading_options,
+    table_option,
 )
 
 
@@ -43,6 +44,7 @@ from .options import (
 )
 @memory_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .json file to write.")
+@table_option
 @reading_options
 def command(
     file: Source,
@@ -53,6 +55,7 @@ def command(
     thresholds: tuple[float, ...],
     memory: int,
     output: str,
+    table: str | None,
     reading: ReadOptions,
 ) -> None:
     """Store the ranking of a model on FILE: the baseline of a gate, or for later.
@@ -64,7 +67,7 @@ def command(
     path = check_output(output, (".json",), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
     request = FileRequest(
-        file, roles, memory=memory * 2**20, reading=reading, thresholds=thresholds
+        file, roles, memory=memory * 2**20, reading=reading, thresholds=thresholds, table=table
     )
     [(model, ranking)] = ranked(request).items()
     write_ranking(path, ranking, model=model)
