@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._optional import require
-from ..exceptions import InputError
+from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking
 from ..ranking.ranking_set import RankingSet
 from ._columns import Request, read_piece, read_pieces
@@ -18,6 +19,8 @@ from ._twopass import Task, rank_in_two_passes
 # Results of partitions added up in one step of the tree.
 _FAN_IN = 32
 _ROWS = 1_000_000
+# Bytes of thresholds that go to a Connect server with the query: it takes 128 MiB at a time.
+_MOST_SENT = 96 * 2**20
 # What tasks send: a number, where they are in the tree, and a state that adds to those alike.
 _SCHEMA = "part int, branch int, state binary"
 
@@ -43,6 +46,7 @@ def rank(
     Parameters
     ----------
     data : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
     label, score, weight, pos_label
         As in :func:`precall.engines.arrow.rank`. Names are taken literally, dots and backticks
         included.
@@ -65,8 +69,10 @@ def rank(
     Notes
     -----
     The data are computed twice: ``data.cache()`` first if that is slow or not repeatable.
-    Precall must be installed on the executors. A task that fails is repeated by Spark; tasks
-    only return their counts (no accumulators), so nothing is counted twice.
+    Precall must be installed on the executors. On a Spark Connect session, which has no broadcast,
+    the scores of positives go to the server with the query, up to 96 MiB of them. A task that fails
+    is repeated by Spark; tasks only return their counts (no accumulators), so nothing is counted
+    twice.
     """
     request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
     kept = {"thresholds": thresholds, "missed_positives": missed_positives}
@@ -115,12 +121,14 @@ def _ranked(
             "use precall.rank for data in memory."
         )
     request.check(data.columns)
-    chosen = data.select(*(_column(name).alias(role) for role, name in request.columns.items()))
+    col = _functions(data).col
+    chosen = data.select(
+        *(col(_quoted(name)).alias(role) for role, name in request.columns.items())
+    )
     read_piece(chosen.limit(0).toArrow(), request, 0, 0)  # columns of a wrong type fail here
 
     def run(task: Task) -> Any:
-        shared = data.sparkSession.sparkContext.broadcast(task)
-        try:
+        with _shared(data, task) as shared:
             found = chosen.mapInArrow(_worker(shared, request), _SCHEMA)
             for level in ("floor(branch / {})", "0"):
                 branch = level.format(_FAN_IN)
@@ -130,19 +138,58 @@ def _ranked(
                     .applyInArrow(_added, _SCHEMA)
                 )
             states = [pickle.loads(row.state) for row in found.collect()]
-        finally:
-            shared.unpersist()
         return reduce(add, states, task.start())
 
     return rank_in_two_passes(run, request, max_rows, **(asked or {}))
 
 
-def _column(name: str) -> Any:
-    """A column by its literal name: dots are no paths, and backticks are doubled."""
+def _is_remote(data: Any) -> bool:
+    """Return whether a frame is of Spark Connect, whose session has no Spark context."""
+    return type(data).__module__.startswith("pyspark.sql.connect.")
+
+
+def _functions(data: Any) -> Any:
+    """The functions that make columns for a frame: each kind of session has its own."""
+    if _is_remote(data):
+        from pyspark.sql.connect import functions as remote
+
+        return remote
     from pyspark.sql import functions
 
+    return functions
+
+
+def _quoted(name: str) -> str:
+    """A column by its literal name: dots are no paths, and backticks are doubled."""
     escaped = name.replace("`", "``")
-    return functions.col(f"`{escaped}`")
+    return f"`{escaped}`"
+
+
+class _Sent(NamedTuple):
+    """A task that goes to the executors inside the function that runs it."""
+
+    value: Task
+
+
+@contextmanager
+def _shared(data: Any, task: Task) -> Iterator[Any]:
+    """Give every executor the task as ``.value``: broadcast, or sent with the query."""
+    if not _is_remote(data):
+        broadcast = data.sparkSession.sparkContext.broadcast(task)
+        try:
+            yield broadcast
+        finally:
+            broadcast.unpersist()
+        return
+    size = len(pickle.dumps(task, protocol=5))
+    if size > _MOST_SENT:
+        raise MemoryLimitError(
+            f"the distinct scores of positives take {size / 2**20:.0f} MiB, and a Spark Connect "
+            f"server takes {_MOST_SENT / 2**20:.0f} with a query: pass max_rows= (for example "
+            "max_rows=100_000) for a coarsened ranking with certified bounds, or use a classic "
+            "session."
+        )
+    yield _Sent(task)
 
 
 def _worker(shared: Any, request: Request) -> Any:
