@@ -24,6 +24,7 @@ from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import opened
 from ._columns import Request, gathered, select
+from ._streams import stream_of
 
 _BUFFER = 1 << 20
 _STREAM_MARK = b"\xff\xff\xff\xff"  # how an Arrow stream begins
@@ -74,13 +75,17 @@ def open_source(
         yield _dataset(ds.dataset(data), request)
     elif isinstance(data, pa.RecordBatchReader):
         yield _once(data, request)
+    elif (found := stream_of(data, request)) is not None:
+        stream, once = found
+        yield Source.from_stream(stream, request, once=once)
     elif callable(data):
         factory: Callable[[], Iterable[Any]] = data
         yield Source.from_stream(lambda _: _read(factory()), request)
     else:
         raise InputError(
-            "data must be a path, a glob, a folder, a pyarrow data set, table or reader, or a "
-            f"function that returns a new reader at every call, got {type(data).__name__}."
+            "data must be a path, a glob, a folder, a pyarrow data set, table or reader, a frame "
+            "that gives Arrow streams (Polars, DuckDB), or a function that returns a new reader at "
+            f"every call, got {type(data).__name__}."
         )
 
 

@@ -60,14 +60,16 @@ def rank(
 
     Parameters
     ----------
-    data : path, glob, folder, list of paths, pyarrow data set, table or reader, or a function
+    data : path, glob, folder, list of paths, data set, table, reader, lazy frame or function
         Files by their ending: Parquet (``.parquet``, ``.pq``), Arrow (``.feather``, ``.arrow``,
         ``.ipc``), ``.csv``, ``.tsv``, JSON lines or an array (``.jsonl``, ``.json``), compressed
         or not. A folder is read with everything below it; directory names such as ``day=3``
         become columns. Groups of text files are text. A function is called once per pass and
         returns a new reader (an iterable of batches). ``"-"`` is standard input; that, a pipe, an
         open file and a ``pyarrow.RecordBatchReader`` can be read only once; their format is
-        recognised by the first bytes.
+        recognised by the first bytes. A Polars ``LazyFrame`` and a DuckDB relation are computed
+        once per pass, as streams of the columns asked for; a Polars data frame, and whatever else
+        gives an Arrow stream (``__arrow_c_stream__``), is read without a copy of the whole.
     label, score : str
         Names of the columns with labels and scores.
     weight : str, optional
