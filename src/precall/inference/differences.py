@@ -64,7 +64,8 @@ class PairedDifference:
     bias : float
         How far the difference is too high; 0 where the metric knows no less biased estimate.
     degrees : float
-        Degrees of freedom of t.
+        Degrees of freedom of t: as many as positives, less one, and fewer where a few rows make
+        most of the variance.
     """
 
     estimate: float
@@ -173,13 +174,28 @@ def _by_influence(models: RankedModels, varying: bool, difference: float) -> Pai
     if same and difference == 0.0:  # the same order of all rows
         return PairedDifference(estimate=0.0, variance=0.0, rates=(0.0, 0.0), bias=0.0, degrees=1.0)
     share = _PRIOR_POSITIVES / (sizes[0] + _PRIOR_POSITIVES)
+    degrees = max(sizes[0] - 1.0, 1.0)
     return PairedDifference(
         estimate=difference,
         variance=(1.0 - share) * variance + share * sum(own),
         rates=(0.0, 0.0) if same else _rates(models, varying, moved, difference),
         bias=_bias(models),
-        degrees=max(sizes[0] - 1.0, 1.0),
+        degrees=degrees if same else min(_degrees(_summed(rows, moved)), degrees),
     )
+
+
+def _summed(rows: Rows, moved: FloatArray) -> FloatArray:
+    """Contributions of what was drawn by itself: rows, or clusters."""
+    return moved if rows.cluster is None else np.bincount(rows.cluster, moved).astype(np.float64)
+
+
+def _degrees(sums: FloatArray) -> float:
+    """Degrees of freedom of a variance that is a sum of squares: Satterthwaite's ``2 V^2 / Var V``.
+
+    The variance of a sum of squares is at most the sum of their squares.
+    """
+    squares = (sums / np.abs(sums).max()) ** 2
+    return max(2.0 * float(squares.sum()) ** 2 / float(squares @ squares), 1.0)
 
 
 def _pairs(models: RankedModels) -> Any:
@@ -211,7 +227,7 @@ def _rates(
     """
     rows = models.rows
     units = np.arange(len(rows)) if rows.cluster is None else rows.cluster
-    sums = np.bincount(units, moved)
+    sums = _summed(rows, moved)
     sigma = math.sqrt(float(sums @ sums))
     rates = []
     for step in (-_STEP, _STEP):
