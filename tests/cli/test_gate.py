@@ -27,13 +27,14 @@ def scores(tmp_path, monkeypatch):
         "poor": np.round(0.2 * y + rng.normal(size=600), 6),
         "w": np.round(rng.gamma(2.0, 0.5, size=600), 3),
         "c": rng.integers(0, 150, 600),
+        "g": np.array(["north", "south", "islands"])[rng.choice(3, 600, p=[0.5, 0.48, 0.02])],
     }
     write_csv(tmp_path / "scores.csv", columns)
     return columns
 
 
-def rows_of(columns, *names, **options):
-    return pr.Rows(columns["y"], {name: columns[name] for name in names}, **options)
+def rows_of(scores, *names, **options):
+    return pr.Rows(scores["y"], {name: scores[name] for name in names}, **options)
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,25 @@ def test_a_stored_baseline_counts_its_looks(run, scores, tmp_path):
     assert run("gate", half, *options[2:-1], "--candidate", "new", "--other-rows").status in (0, 3)
 
 
+def test_rules_in_every_level_of_a_column(run, scores, tmp_path):
+    options = ("gate", "scores.csv", "--label", "y", "--candidate", "new", "--baseline", "old")
+    options += ("--margin", "0.2", "--by", "g")
+    found = run(*options, "--json").json()
+    rows = rows_of(scores, "new", "old", columns={"g": scores["g"]})
+    ours = pr.gate(rows, candidate="new", baseline="old", margin=0.2, by="g")
+    assert found["rules"] == ours.to_dict()["rules"]
+    assert found["too_small"] == ["g=islands"]
+    shown = " ".join(run(*options).out.split())
+    assert "where g=north" in shown
+    assert "Too few positives to judge: g=islands." in shown
+    (tmp_path / "precall.toml").write_text('[gate]\nby = "g"\nmin-positives = 2\n')
+    more = run(*options[:-2], "--by", "c", "--json").json()
+    assert {rule["slice"].split("=")[0] for rule in more["rules"][1:]} == {"g", "c"}
+    refused(run(*options[:-2], "--by", "gg"), "no column 'gg'")
+    run("rank", "scores.csv", "--label", "y", "--score", "old", "-o", "baseline.json")
+    refused(run(*options[:6], "--baseline", "baseline.json", "--by", "g"), "cannot be cut")
+
+
 SETTINGS = """
 file = "scores.csv"
 label = "y"
@@ -158,6 +178,7 @@ def test_every_key_is_an_option_and_is_read(tmp_path):
         "level": 0.9,
         "prevalence": 0.1,
         "looks": 3,
+        "min-positives": 20,
         "require": "auroc >= 0.5",
         "baseline": "b.json",
         "other-rows": True,

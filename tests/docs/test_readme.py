@@ -46,10 +46,10 @@ def test_it_says_what_it_is_in_three_lines_and_has_two_commands():
 
 
 def test_scikit_learn_has_no_answer_where_the_table_says_so():
-    """The rows with a dash: intervals, bands, tests, other prevalences, floors, privacy."""
+    """The rows with a dash: intervals, bands, tests, gates, other prevalences, floors, privacy."""
     metrics = pytest.importorskip("sklearn.metrics")
     dashes = [question for question, _, there in table() if there == "–"]
-    assert len(dashes) == 6
+    assert len(dashes) == 7
     words = re.compile(
         r"interval|confidence|bootstrap|(^|_)band|compare|p_value|prevalence(?!_pos_label)"
         r"|minimum_|unachievable|epsilon|private"

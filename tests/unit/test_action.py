@@ -49,8 +49,9 @@ def machine(tmp_path):
     rng = np.random.default_rng(2)
     y = (rng.random(500) < 0.3).astype(int)
     scores = [1.5 * y + rng.normal(size=500), 1.4 * y + rng.normal(size=500), rng.normal(size=500)]
-    lines = [",".join(map(str, row)) for row in zip(y, *scores, strict=True)]
-    (work / "my scores.csv").write_text("\n".join(["y,new,old,poor", *lines]))
+    group = np.arange(500) % 2
+    lines = [",".join(map(str, row)) for row in zip(y, *scores, group, strict=True)]
+    (work / "my scores.csv").write_text("\n".join(["y,new,old,poor,my group", *lines]))
     environment = {
         "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT / "src"),
@@ -102,6 +103,7 @@ INPUTS = {"file": "my scores.csv", "label": "y", "candidate": "new", "baseline":
     ("given", "status", "verdict"),
     [
         ({"margin": "0.2", "require": "auroc >= 0.5\nauprg >= -1\n"}, 0, "passed"),
+        ({"margin": "0.3", "by": "my group\n"}, 0, "passed"),
         ({"candidate": "poor"}, 1, "failed"),
         ({"require": "auroc >= baseline - 0.01"}, 3, "undecided"),
         ({"require": "auroc >= baseline - 0.01", "undecided": "pass"}, 0, "undecided"),
@@ -109,9 +111,7 @@ INPUTS = {"file": "my scores.csv", "label": "y", "candidate": "new", "baseline":
 )
 def test_the_action_judges(machine, given, status, verdict):
     work, environment, log = machine
-    result = run_action(machine, **INPUTS, **given) if "candidate" not in given else run_action(
-        machine, **(INPUTS | given)
-    )  # fmt: skip
+    result = run_action(machine, **(INPUTS | given))
     assert result.returncode == status, result.stderr
     assert log.read_text().splitlines()[-1] == f"{ROOT}[cli]"
     assert Path(environment["GITHUB_OUTPUT"]).read_text() == f"verdict={verdict}\n"

@@ -210,6 +210,21 @@ def test_the_variance_is_the_paired_one_with_one_positive_of_the_unpaired():
     assert found.variance == pytest.approx(expected, rel=1e-10)
 
 
+def test_degrees_of_freedom_are_few_where_few_rows_decide():
+    found, _ = pair(metric="auroc", varying=False)
+    n = np.count_nonzero(ROWS.positive)
+    assert 10 < found.degrees <= n - 1
+    scores = ROWS.scores["new"].copy()
+    moved = np.flatnonzero(ROWS.positive)[:3]
+    scores[moved] -= 5.0
+    rows = pr.Rows(ROWS.positive, {"new": scores, "old": ROWS.scores["new"]})
+    few, _ = pair(rows, metric="auroc", varying=False)
+    assert 2 <= few.degrees < 10
+    # By hand: V = sum c^2 and Var V <= sum c^4.
+    contributions = np.array([3.0, -1.0, 2.0, 0.0])
+    assert differences._degrees(contributions) == pytest.approx(2 * 14**2 / (81 + 1 + 16))
+
+
 @pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("varying", [True, False])
 def test_the_tilted_difference_is_that_of_rows_repeated(clustered, varying):
@@ -496,3 +511,84 @@ def test_the_schema_notices_what_is_wrong():
         "<suite/>",
     )
     assert [len(junit_schema.problems(text)) for text in wrong] == [4, 3, 2]
+
+
+# Slices.
+
+
+def sliced(**options):
+    rng = np.random.default_rng(11)
+    size = 1500
+    y = rng.random(size) < 0.2
+    country = np.array(["DE", "FR", "LU"])[rng.choice(3, size, p=[0.6, 0.38, 0.02])]
+    strength = np.where(country == "FR", 0.3, 2.0)
+    scores = {
+        "new": strength * y + rng.normal(size=size),
+        "old": 1.9 * y + rng.normal(size=size),
+    }
+    columns = {"country": country, "age": rng.integers(18, 90, size)}
+    return pr.Rows(y, scores, columns=columns, **options)
+
+
+def test_every_rule_holds_in_every_slice_or_says_where_not():
+    rows = sliced()
+    rules = ["auroc >= 0.6"]
+    found = pr.gate(rows, candidate="new", baseline="old", margin=0.15, rules=rules, by="country")
+    assert found.too_small == ("country=LU",)
+    assert [rule.slice for rule in found.rules] == [None] * 2 + ["country=DE"] * 2 + [
+        "country=FR"
+    ] * 2
+    verdicts = {rule.title: rule.verdict for rule in found.rules}
+    assert verdicts["auroc >= 0.6"] == "passed"
+    assert verdicts["auroc >= 0.6 where country=DE"] == "passed"
+    assert verdicts["aucpr >= baseline - 0.15 where country=FR"] == "failed"
+    assert found.verdict == "failed"
+    assert "where country=FR" in found.markdown()
+    assert "Too few positives to judge: country=LU." in found.markdown()
+    assert 'name="auroc &gt;= 0.6 where country=DE"' in found.junit()
+
+
+def test_a_slice_has_the_numbers_that_slices_give_at_the_common_prevalence():
+    rows = sliced()
+    rule = "aucpr >= 0.5"
+    found = pr.gate(rows, candidate="new", rules=rule, by=["country"], min_positives=30)
+    whole = pr.slices(rows, "country", "aucpr", model="new", depth=1, min_positives=30)
+    assert {part.name for part in whole.too_small} == set(found.too_small)
+    expected = {part.name: part.estimate for part in whole.slices}
+    parts = {each.slice: each for each in found.rules if each.slice is not None}
+    assert {name: part.estimate for name, part in parts.items()} == pytest.approx(expected)
+    chosen = rows.select(rows.columns["country"] == "DE")
+    own = pr.interval(chosen, model="new", prevalence=rows["new"].prevalence, confidence_level=0.9)
+    assert parts["country=DE"].low == own.low
+    # Three rules, so that a fail is at a third of the error.
+    third = own.at_level(1 - 0.1 / 3)
+    assert parts["country=DE"].high == third.high
+
+
+def test_the_difference_in_a_slice_is_that_of_its_rows():
+    rows = sliced()
+    found = pr.gate(rows, candidate="new", baseline="old", by="country", prevalence=0.1)
+    part = next(rule for rule in found.rules if rule.slice == "country=FR")
+    chosen = rows.select(rows.columns["country"] == "FR").only("new", "old")
+    alone = pr.gate(chosen, candidate="new", baseline="old", prevalence=0.1).rules[0]
+    assert (part.estimate, part.low) == (alone.estimate, alone.low)
+    assert part.high > alone.high  # for all rules together
+
+
+def test_numbers_are_cut_and_columns_are_not_crossed():
+    found = pr.gate(sliced(), candidate="new", rules="auroc >= 0.5", by=["country", "age"])
+    names = [rule.slice for rule in found.rules]
+    assert len(names) == 1 + 2 + 4
+    assert all("," not in name for name in names[1:])
+
+
+def test_what_cannot_be_cut():
+    rows = sliced()
+    with pytest.raises(InputError, match="Did you mean 'country'"):
+        pr.gate(rows, candidate="new", baseline="old", by="contry")
+    with pytest.raises(InputError, match="a stored ranking cannot be cut"):
+        pr.gate(rows, candidate="new", baseline=rows["old"], by="country")
+    with pytest.raises(InputError, match="min_positives must be a whole number"):
+        pr.gate(rows, candidate="new", baseline="old", by="country", min_positives=1)
+    with pytest.raises(InputError, match="by needs rows with columns"):
+        pr.gate(ROWS, candidate="new", baseline="old", by="country")

@@ -73,6 +73,17 @@ STATUS = {PASSED: 0, FAILED: 1, UNDECIDED: 3}
     metavar="RULE",
     help="Another rule, as in 'auroc >= baseline - 0.01'; repeat it for several.",
 )
+@click.option(
+    "--by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Ask every rule of each level of this column too; repeat it for several.",
+)
+@click.option(
+    "--min-positives",
+    type=click.IntRange(min=2),
+    help="Levels with fewer rows of a class are only listed; 10 if not given.",
+)
 @click.option("--weight", metavar="COLUMN", help="Column with weights.")
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
 @cluster_option
@@ -116,7 +127,7 @@ def command(
     """Let a candidate pass or not: rules judged by limits, on the rows of FILE.
 
     Exit status 0: passed; 1: failed; 3: undecided, these rows do not say; 2: bad input. Settings
-    may come from a file; what is given here comes first, and --require adds to its rules.
+    may come from a file; what is given here comes first, and --require and --by add to its rules.
     """
     asked = _asked(file, config, options)
     source: Source = asked.pop("file")
@@ -135,6 +146,7 @@ def command(
         columns.scores,
         sample_weight=columns.weight,
         clusters=columns.cluster and columns.cluster.codes,
+        columns=columns.by,
     )
     found = gate(rows, candidate=roles.scores[0], **given)
     for path, text in outputs:
@@ -152,7 +164,8 @@ def _asked(file: Source | None, config: str | None, options: dict[str, Any]) -> 
     path = find_settings(Path()) if config is None else Path(config)
     settings = {} if path is None else read_settings(path)
     asked = {name.replace("-", "_"): value for name, value in settings.items()}
-    asked["rules"] = (*asked.pop("require", ()), *options.pop("rules"))
+    for name, key in (("rules", "require"), ("by", "by")):
+        asked[name] = tuple(dict.fromkeys([*asked.pop(key, ()), *options.pop(name)]))
     asked |= {name: value for name, value in options.items() if value is not None}
     named = asked.get("file", ())
     asked["file"] = file if file is not None else (named[0] if len(named) == 1 else named)
@@ -180,7 +193,8 @@ def _roles(asked: dict[str, Any]) -> tuple[Roles, dict[str, Any]]:
             raise InputError(f"--candidate and --baseline are both {visible(baseline)!r}.")
         asked["baseline"], scores = baseline, (candidate, baseline)
     names = ("label", "weight", "pos_label", "cluster")
-    roles = Roles(scores=scores, **{name: asked.pop(name, None) for name in names})
+    named = {name: asked.pop(name, None) for name in names}
+    roles = Roles(scores=scores, by=asked["by"], **named)
     if "level" in asked:
         asked["confidence_level"] = asked.pop("level")
     asked["same_rows"] = not asked.pop("other_rows", False)

@@ -11,7 +11,7 @@ from .._text import visible
 from ..evaluation import wording
 from ..inference.differences import LimitsAtEveryLevel
 from .rule_words import AskedRule
-from .verdicts import FAILED, PASSED, UNDECIDED, GateRule
+from .verdicts import FAILED, PASSED, UNDECIDED, GateRule, rule_title
 
 # The chance with which the stated number of positives decides.
 _POWER = 0.8
@@ -28,6 +28,11 @@ class Judged(NamedTuple):
     value: float
     baseline: float | None
     positives: float
+
+    @property
+    def title(self) -> str:
+        """The rule with the rows that it is about."""
+        return rule_title(str(self.asked), self.slice)
 
 
 def decided(judged: Sequence[Judged], alpha: float, candidate: str) -> list[GateRule]:

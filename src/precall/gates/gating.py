@@ -13,6 +13,8 @@ from .. import _validation
 from .._text import visible
 from ..evaluation import wording
 from ..exceptions import InputError
+from ..groups.levels import as_column_names, cuts_of
+from ..groups.slices import MIN_POSITIVES, counted_slices
 from ..inference.differences import LimitsAtEveryLevel, UnpairedDifference, paired_difference
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
@@ -28,6 +30,8 @@ from .rule_words import AskedRule, not_worse, parse_rules
 from .verdicts import Gate
 
 _FEW_POSITIVES = 20
+# Into how many parts columns of numbers are cut.
+_QUANTILES = 4
 # One-sided limits need more than even odds, and no approximation reaches further than this.
 _LEVELS = (0.5, 0.9999)
 
@@ -40,6 +44,8 @@ def gate(
     metric: Metric | type[Metric] | str | None = "aucpr",
     margin: float = 0.0,
     rules: Any = (),
+    by: Any = (),
+    min_positives: int = MIN_POSITIVES,
     confidence_level: float = 0.95,
     sampling: str | None = None,
     prevalence: float | None = None,
@@ -69,6 +75,11 @@ def gate(
     rules : list of str
         More rules: ``"precision_at_recall(0.8) >= 0.3"``, ``"auroc >= baseline - 0.01"``; ``<=``
         where less is better.
+    by : str or list of str
+        Columns of the rows: every rule has to hold in each of their levels too, at one prevalence,
+        that of all rows if not given. Cut as by :func:`precall.slices`.
+    min_positives : int, default 10
+        Slices with fewer positives or negatives are listed, and not judged.
     confidence_level : float, default 0.95
         A candidate that breaks any rule passes with a probability of at most one minus this.
     sampling, prevalence
@@ -92,6 +103,9 @@ def gate(
 
     Notes
     -----
+    With `by`, slices are rows sampled by class, their negatives weighted to the common prevalence;
+    the rules for all rows stay as they are.
+
     A rule passes if the one-sided limit is on the right side of its target, fails if the opposite
     limit is on the wrong side, and is undecided otherwise. To pass, all rules have to, so each may
     be tested at the full level (an intersection-union test, Berger 1982). That one of several rules
@@ -135,8 +149,11 @@ def gate(
         rng=rng,
     )
     given = None if looks is None else _validation.as_count(looks, "looks", minimum=1)
-    judged = [ask.judged(rule) for rule in asked]
-    look = looking.Look.of(rows[name], map(str, asked), level)
+    parts, too_small = ask.parts(
+        by, _validation.as_count(min_positives, "min_positives", minimum=2)
+    )
+    judged = [part.judged(rule) for part in (ask, *parts) for rule in asked]
+    look = looking.Look.of(rows[name], (each.title for each in judged), level)
     count, uncounted = looking.counted(against.path, look, given)
     alpha = looking.error_of_look(1.0 - level, count) if adjust else 1.0 - level
     found = decided(judged, alpha, name)
@@ -158,6 +175,7 @@ def gate(
         confidence_level=level,
         rule_level=1.0 - alpha,
         looks=count,
+        too_small=tuple(too_small),
         notes=tuple(notes),
     )
 
@@ -275,8 +293,32 @@ class _Question(NamedTuple):
     varying: bool
     n_resamples: int
     rng: Any
+    slice: str | None = None
 
-    def judged(self, asked: AskedRule, title: str | None = None) -> Judged:
+    def parts(self, by: object, least: int) -> tuple[list[_Question], list[str]]:
+        """Return the same question in every slice, and the slices that are too small for it."""
+        if isinstance(by, (list, tuple)) and not by:
+            return [], []
+        if self.against.ranking is not None:
+            raise InputError(
+                "by needs the baseline's scores on these rows: a stored ranking cannot be cut."
+            )
+        columns = as_column_names(by, self.rows)
+        rows = self.rows.only(*(name for name in (self.candidate, self.against.model) if name))
+        ranking = self.rows[self.candidate]
+        prevalence = ranking.prevalence if self.prevalence is None else self.prevalence
+        parts, too_small = [], []
+        for cut in cuts_of(rows, columns, depth=1, quantiles=_QUANTILES):
+            for index, one in enumerate(counted_slices(rows, cut, least)):
+                if one.too_small:
+                    too_small.append(one.name)
+                    continue
+                chosen = rows.select(cut.code == index)
+                part = self._replace(rows=chosen, prevalence=prevalence, slice=one.name)
+                parts.append(part._replace(sampling=None, varying=False))
+        return parts, too_small
+
+    def judged(self, asked: AskedRule) -> Judged:
         """Return what a rule is judged by."""
         evidence: LimitsAtEveryLevel
         baseline: float | None = None
@@ -298,7 +340,7 @@ class _Question(NamedTuple):
                 other = self._interval(asked.metric, self.against.ranking, None)
                 evidence, baseline = UnpairedDifference(first=own, second=other), other.estimate
         positives = float(np.count_nonzero(self.rows.positive))
-        return Judged(asked, title, evidence, value, baseline, positives)
+        return Judged(asked, self.slice, evidence, value, baseline, positives)
 
     def _interval(self, metric: Metric, data: Any, model: str | None) -> MetricInterval:
         return interval(

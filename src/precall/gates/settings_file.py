@@ -58,6 +58,8 @@ KEYS: dict[str, Callable[[object, str], Any]] = {
     "metric": _text,
     "margin": _number,
     "require": _texts,
+    "by": _texts,
+    "min-positives": _number,
     "level": _number,
     "prevalence": _number,
     "other-rows": _flag,

@@ -11,6 +11,11 @@ from ..evaluation import wording
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 
 
+def rule_title(rule: str, rows: str | None) -> str:
+    """Return a rule with the rows that it is about."""
+    return rule if rows is None else f"{rule} where {rows}"
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class GateRule(Rich):
     """One rule of a gate.
@@ -61,7 +66,7 @@ class GateRule(Rich):
     @property
     def title(self) -> str:
         """The rule with the rows that it is about."""
-        return self.rule if self.slice is None else f"{self.rule} where {self.slice}"
+        return rule_title(self.rule, self.slice)
 
     @property
     def shown(self) -> tuple[str, str]:

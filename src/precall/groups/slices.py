@@ -183,7 +183,7 @@ def slices_by_group(
 
 def slices_of(rows: Rows, cuts: list[Cut], request: SliceRequest, *, depth: int) -> Slices:
     """Return the slices of rows that are cut already."""
-    every = [_counted(rows, cut, request.min_positives) for cut in cuts]
+    every = [counted_slices(rows, cut, request.min_positives) for cut in cuts]
     question = SliceQuestion(
         rows=rows,
         model=request.model,
@@ -237,7 +237,7 @@ def _common_prevalence(rows: Rows, prevalence: object) -> float:
     return share
 
 
-def _counted(rows: Rows, cut: Cut, least: int) -> list[Slice]:
+def counted_slices(rows: Rows, cut: Cut, least: int) -> list[Slice]:
     """Count every slice of a cut, and say which are too small."""
     count = len(cut.names)
     size = np.bincount(cut.code, minlength=count)
