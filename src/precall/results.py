@@ -21,7 +21,7 @@ from .groups.summary import SummaryCurve
 from .groups.trec import TrecRun
 from .inference.bands.band import Band
 from .inference.chance import ChanceTest
-from .inference.compare import Comparison
+from .inference.comparison import Comparison
 from .inference.result import MetricInterval
 from .metrics.conventions import Convention, Conventions
 from .monitoring.watching import Watch

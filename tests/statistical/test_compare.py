@@ -61,3 +61,20 @@ def test_power_and_the_other_methods():
             p_value(rng, method=method, n_resamples=199, seed=seed) < 0.05 for seed in range(trials)
         )
         assert rejected <= binom.ppf(1 - 1e-4, trials, 0.07)
+
+
+def test_simultaneous_intervals_hold_for_all_pairs_together():
+    """Five models that are alike: ten differences, all 0."""
+    rng = np.random.default_rng(5)
+    y = np.arange(400) < 100
+    trials, one_by_one, together = 300, 0, 0
+    for _ in range(trials):
+        common = rng.normal(size=y.size)
+        scores = {
+            str(model): 1.5 * y + 0.6 * common + 0.8 * rng.normal(size=y.size) for model in range(5)
+        }
+        found = pr.compare(y, scores, sampling="classes")
+        one_by_one += all(0.0 in interval for interval in found.intervals.values())
+        together += all(0.0 in interval for interval in found.simultaneous.values())
+    assert one_by_one < 0.8 * trials
+    assert together >= binom.ppf(1e-4, trials, 0.94)

@@ -10,7 +10,7 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.permutation import midranks, swap_differences
-from precall.inference.significance import bootstrap_test, holm, student_test
+from precall.inference.significance import bootstrap_test, holm, largest_deviation, student_test
 from tests import naive_inference
 
 pytestmark = [
@@ -363,3 +363,68 @@ def test_a_plain_dictionary_has_plain_numbers():
     assert {type(value) for name, value in pair.items() if name not in ("first", "second")} == {
         float
     }
+
+
+@pytest.mark.filterwarnings("ignore:only .* independent positives")
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
+@pytest.mark.parametrize("mixed", [True, False])
+def test_clusters_are_left_out_one_by_one(sampling, mixed):
+    """The jackknife by hand: every cluster's rows taken away, every area computed again."""
+    rng = np.random.default_rng(8)
+    y, scores = paired_data(30, 60)
+    cluster = rng.permutation(np.arange(90) % 15) if mixed else np.arange(90) // 6
+    result = pr.compare(y, scores, clusters=cluster, sampling=sampling)
+
+    def difference(kept):
+        n, m = np.sum(y[kept] == 1), np.sum(y[kept] == 0)
+        # Sampling by classes keeps the sample's odds: with mixed clusters through weights.
+        weight = np.where(
+            y[kept] == 1, 1.0, n / m * 2.0 if sampling == "classes" and mixed else 1.0
+        )
+        areas = [pr.aucpr(pr.rank(y[kept], s[kept], sample_weight=weight)) for s in scores.values()]
+        return areas[0] - areas[1]
+
+    left_out = np.array([difference(cluster != one) for one in range(15)])
+    kinds = np.array([y[cluster == one][0] for one in range(15)])
+    together = mixed or sampling == "rows"
+    strata = [np.ones(15, dtype=bool)] if together else [kinds == 1, kinds == 0]
+    expected = sum(
+        (part.sum() - 1) / part.sum() * np.sum((left_out[part] - left_out[part].mean()) ** 2)
+        for part in strata
+    )
+    half = scipy.stats.t.ppf(0.975, 14) * math.sqrt(expected)
+    interval = result.intervals["a", "b"]
+    assert interval.high - interval.low == pytest.approx(2 * half, rel=1e-9)
+    assert result.simultaneous["a", "b"] == interval
+
+
+def test_one_cluster_with_all_positives_leaves_influence_values():
+    y, scores = paired_data(25, 60)
+    cluster = np.where(y == 1, 0, np.arange(85))
+    with pytest.warns(ReliabilityWarning, match="independent positive"):
+        found = pr.compare(y, scores, clusters=cluster)
+    assert 0.0 < found.intervals["a", "b"].width <= 2.0
+
+
+def test_simultaneous_intervals_of_independent_estimates_are_tukeys():
+    """Equal variances and no correlation: the studentised range over the root of 2."""
+    variances = 2.0 * (1.0 - np.eye(4))
+    scales = np.full((4, 4), 2.0)
+    for degrees in (10.0, 1e6):
+        got = largest_deviation(variances, scales, degrees, 0.95)
+        expected = scipy.stats.studentized_range.ppf(0.95, 4, degrees) / math.sqrt(2)
+        # 20,000 draws know the quantile to about .015.
+        assert got == pytest.approx(expected, abs=0.06)
+    # A copy of a model adds no difference; two models have one difference.
+    copied = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
+    assert largest_deviation(copied, np.ones((3, 3)), None, 0.95) == pytest.approx(1.959964)
+
+
+def test_simultaneous_intervals_are_the_wider_ones():
+    y, scores = paired_data(40, 100)
+    scores["c"] = scores["a"][::-1].copy()
+    for method in ("influence", "bootstrap"):
+        found = pr.compare(y, scores, method=method, rng=0, n_resamples=200)
+        for key, interval in found.intervals.items():
+            assert found.simultaneous[key].width > interval.width
+        assert found.to_dict()["pairs"][0]["simultaneous_low"] == found.simultaneous["a", "b"].low

@@ -8,7 +8,8 @@ from .._text import visible
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
-from ..inference.compare import COMPARISONS, Comparison, compare
+from ..inference.compare import COMPARISONS, compare
+from ..inference.comparison import Comparison
 from ..metrics import Metric, parse
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions

@@ -15,7 +15,8 @@ from ..groups.ranking_by_group import rank_rows_by
 from ..groups.slices import slices_by_group
 from ..groups.slices_result import Slices
 from ..inference.bands import Band, difference_band
-from ..inference.compare import Comparison, compare
+from ..inference.compare import compare
+from ..inference.comparison import Comparison
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric, aucpr

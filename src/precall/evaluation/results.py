@@ -20,7 +20,7 @@ from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..groups.slices_result import Slices
 from ..inference.bands import Band, band
-from ..inference.compare import Comparison
+from ..inference.comparison import Comparison
 from ..inference.result import MetricInterval
 from ..metrics import ESTIMATORS
 from ..metrics.areas import aucpr

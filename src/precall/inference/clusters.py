@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..metrics import Metric
+from ..metrics.base import totals
 from ..ranking import Cells, Ranked
 from .resampling import Progress, replicate
 from .units import (
@@ -71,6 +72,39 @@ def draw_cells(
     return replicates
 
 
+# Numbers made at a time when units are left out one by one.
+_BLOCK = 1 << 21
+
+
+def jackknife(
+    units: Units, metrics: list[Metric], *, odds: float | None
+) -> npt.NDArray[np.float64] | None:
+    """Return what each unit moves every model's metric when it is left out, (models, units).
+
+    Centred, and scaled so that sums of products are covariances: ``(G - 1)/G`` times the sum of
+    squares over the G units of a stratum. None if some class would be empty without a unit.
+    """
+    models = _Models(units, metrics, odds if units.mixed else None)
+    step = max(_BLOCK // max(units.n_cells, units.n_units), 1)
+    parts = []
+    for first in range(0, units.n_units, step):
+        left = np.arange(first, min(first + step, units.n_units))
+        drawn = np.ones((left.size, units.n_units), dtype=np.int64)
+        drawn[np.arange(left.size), left] = 0
+        if models.lacks_a_class(drawn).any():
+            return None
+        parts.append(models.statistic(drawn, None))
+    values = np.concatenate(parts, axis=1)
+    for stratum in units.strata:
+        size = stratum.size
+        if size < 2:
+            return None
+        inside = values[:, stratum]
+        centred = inside - inside.mean(axis=1, keepdims=True)
+        values[:, stratum] = np.sqrt((size - 1.0) / size) * centred
+    return values
+
+
 class _Models:
     """A resampler whose replicates are numbers of draws; the statistic turns them into metrics."""
 
@@ -82,13 +116,15 @@ class _Models:
         """Draw units until every replicate has both classes."""
         drawn = self._units.draw(rng, size)
         while True:
-            cells = self._units.cells(drawn)
-            n = np.sum(cells.positives, axis=-1)
-            m = np.sum(cells.above, axis=-1) + np.sum(cells.tied, axis=-1) + cells.below
-            empty = np.flatnonzero((n == 0) | (m == 0))
+            empty = np.flatnonzero(self.lacks_a_class(drawn))
             if not empty.size:
                 return drawn, None
             drawn[empty] = self._units.draw(rng, empty.size)
+
+    def lacks_a_class(self, drawn: Any) -> npt.NDArray[np.bool_]:
+        """Return which replicates have no positive or no negative."""
+        n, m = totals(self._units.cells(drawn))
+        return np.asarray((n == 0) | (m == 0))
 
     def statistic(self, drawn: Any, _: Cells | None) -> npt.NDArray[np.float64]:
         """Metric of every model in every replicate."""

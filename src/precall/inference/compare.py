@@ -13,114 +13,36 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._interval import Interval
-from .._notebook import Rich
-from .._rounding import TOLERANCE, falling, settled
+from .._rounding import TOLERANCE, settled
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..metrics import Metric, as_metric
 from ..ranking import Ranking
 from ..rows import Rows, as_rows
-from .clusters import draw_cells
+from .clusters import draw_cells, jackknife
+from .comparison import Comparison
 from .permutation import swap_differences
 from .resampling import Progress
 from .sampling import varying_prevalence
-from .significance import bootstrap_test, holm, probability_best, share_best, student_test
+from .significance import (
+    bootstrap_test,
+    holm,
+    largest_deviation,
+    probability_best,
+    share_best,
+    student_test,
+)
 from .units import Units, contributions, covariance_of, effective_sizes
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
-Pair = tuple[str, str]
 
 COMPARISONS = ("influence", "bootstrap", "permutation")
 #: Distributions that the statistic of the influence test can be referred to.
 DISTRIBUTIONS = ("t", "normal")
 _FEW_POSITIVES = 20
-
-
-@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
-class Comparison(Rich):
-    """Models compared on the same rows.
-
-    Attributes
-    ----------
-    metric, method : str
-    estimates : dict
-        Metric of each model, by name.
-    differences : dict
-        First minus second, by pair of names, in the order in which the models were given.
-    intervals : dict
-        An interval for each difference, each at `confidence_level` by itself. With ``permutation``
-        they are those of ``influence`` (of ``bootstrap`` where that is not defined): permutations
-        test, they do not estimate.
-    p_values : dict
-        Two-sided, adjusted over all pairs by Holm's method.
-    unadjusted_p_values : dict
-    covariance : array
-        Of the estimates, in the order of `estimates`.
-    probability_best : dict
-        Probability that each model is the best of them: from the joint normal distribution of
-        the estimates, or the share of replicates in which it is, ties shared.
-    confidence_level : float
-    """
-
-    metric: str
-    method: str
-    estimates: dict[str, float]
-    differences: dict[Pair, float]
-    intervals: dict[Pair, Interval]
-    p_values: dict[Pair, float]
-    unadjusted_p_values: dict[Pair, float]
-    covariance: FloatArray
-    probability_best: dict[str, float]
-    confidence_level: float
-
-    @property
-    def ranked(self) -> list[str]:
-        """Names of the models, best estimate first; of equal ones, the one given first."""
-        names = list(self.estimates)
-        return [names[index] for index in falling(list(self.estimates.values()))]
-
-    @property
-    def standard_errors(self) -> dict[str, float]:
-        """Standard error of each estimate."""
-        errors = np.sqrt(np.diag(self.covariance))
-        return dict(zip(self.estimates, errors.tolist(), strict=True))
-
-    def __repr__(self) -> str:
-        """Return one line: the estimates, then the pair of the two best."""
-        shown = ", ".join(f"{name}={self.estimates[name]:.4g}" for name in self.ranked)
-        first, second = self.ranked[:2]
-        pair = (first, second) if (first, second) in self.differences else (second, first)
-        interval = self.intervals[pair]
-        return (
-            f"Comparison({self.metric}: {shown}; {pair[0]} - {pair[1]} = {interval.estimate:.4g} "
-            f"[{interval.low:.4g}, {interval.high:.4g}], p={self.p_values[pair]:.3g}, "
-            f"{self.method})"
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return a plain dictionary; pairs become a list."""
-        return {
-            "metric": self.metric,
-            "method": self.method,
-            "confidence_level": self.confidence_level,
-            "estimates": dict(self.estimates),
-            "standard_errors": self.standard_errors,
-            "probability_best": dict(self.probability_best),
-            "covariance": self.covariance.tolist(),
-            "pairs": [
-                {
-                    "first": pair[0],
-                    "second": pair[1],
-                    "difference": self.differences[pair],
-                    "low": self.intervals[pair].low,
-                    "high": self.intervals[pair].high,
-                    "p_value": self.p_values[pair],
-                    "unadjusted_p_value": self.unadjusted_p_values[pair],
-                }
-                for pair in self.differences
-            ],
-        }
+# With more clusters than this the jackknife takes long, and influence values agree with it.
+_MOST_LEFT_OUT = 1000
 
 
 def compare(
@@ -155,14 +77,16 @@ def compare(
     method : {"influence", "bootstrap", "permutation"}
         - ``influence``: a test of the difference of the influence values of each row. No
           resampling; when the metric is auroc, difference and standard error are those of the
-          paired test of DeLong et al.
+          paired test of DeLong et al. With clusters, of which up to 1,000 are left out one by one,
+          the standard error is the jackknife's.
         - ``bootstrap``: rows (or clusters) drawn with replacement, the same for all models.
         - ``permutation``: the two models' ranks swapped at random row by row. Its null hypothesis
           is stronger than equal areas: the two models' ranks are exchangeable in every row. Two
           models with equal areas and differently shaped curves are not; it may then reject.
     distribution : {"t", "normal"}
         What the difference over its standard error is compared with, in p-values and intervals of
-        influence values. ``t`` has as many degrees of freedom as there are positives, less one: the
+        influence values. ``t`` has as many degrees of freedom as there are positives, or clusters,
+        less one: the
         standard error is estimated too, and with ``normal`` a test of average precision at level
         .05 rejects up to .069 of true null hypotheses. With ``normal`` and the metric auroc the
         numbers are those that other tools print for DeLong's test, such as R's pROC.
@@ -243,11 +167,14 @@ def compare(
         covariance = np.cov(drawn)
         tests = [bootstrap_test(_apart(drawn[i], drawn[j]), level) for i, j in pairs]
         best = share_best(drawn)
+        spread = [np.var(_apart(drawn, own), axis=1, ddof=1) for own in drawn]
+        variances = np.array(spread)
+        degrees: float | None = models.degrees
+        scales = _scales(covariance)
     else:
-        covariance, variances = models.covariance(varying)
-        own = np.diag(covariance)
-        scales = own[:, np.newaxis] + own
-        degrees = max(models.sizes[0] - 1.0, 1.0) if distribution == "t" else None
+        covariance, variances, freedom = models.covariance(varying)
+        scales = _scales(covariance)
+        degrees = freedom if distribution == "t" else None
         tests = [
             student_test(
                 float(apart[i, j]), float(variances[i, j]), float(scales[i, j]), level, degrees
@@ -255,6 +182,8 @@ def compare(
             for i, j in pairs
         ]
         best = probability_best(apart, variances, scales)
+    reach = largest_deviation(variances, scales, degrees, level)
+    halves = [reach * float(np.sqrt(variances[i, j])) for i, j in pairs]
     interval_method = method
     if method == "permutation":
         interval_method = "influence" if smooth else "bootstrap"
@@ -263,12 +192,14 @@ def compare(
     keys = [(names[i], names[j]) for i, j in pairs]
     differences = [float(apart[i, j]) for i, j in pairs]
     raw = [p for _, _, p in tests]
-    return Comparison(
-        metric=str(what),
-        method=method,
-        estimates=dict(zip(names, estimates.tolist(), strict=True)),
-        differences=dict(zip(keys, differences, strict=True)),
-        intervals={
+    # A difference with nothing to say how sure it is has the widest interval either way.
+    together = [
+        (low, high) if half == 0.0 else (max(difference - half, -1.0), min(difference + half, 1.0))
+        for difference, half, (low, high, _) in zip(differences, halves, tests, strict=True)
+    ]
+
+    def shown(ends: list[tuple[float, float]]) -> dict[tuple[str, str], Interval]:
+        return {
             key: Interval(
                 low=low,
                 high=high,
@@ -276,8 +207,16 @@ def compare(
                 confidence_level=level,
                 method=interval_method,
             )
-            for key, difference, (low, high, _) in zip(keys, differences, tests, strict=True)
-        },
+            for key, difference, (low, high) in zip(keys, differences, ends, strict=True)
+        }
+
+    return Comparison(
+        metric=str(what),
+        method=method,
+        estimates=dict(zip(names, estimates.tolist(), strict=True)),
+        differences=dict(zip(keys, differences, strict=True)),
+        intervals=shown([(low, high) for low, high, _ in tests]),
+        simultaneous=shown(together),
         p_values=dict(zip(keys, holm(raw), strict=True)),
         unadjusted_p_values=dict(zip(keys, raw, strict=True)),
         covariance=covariance,
@@ -289,6 +228,12 @@ def compare(
 def _apart(first: FloatArray, second: FloatArray) -> FloatArray:
     """First minus second; 0 where they differ by rounding only."""
     return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
+
+
+def _scales(covariance: FloatArray) -> FloatArray:
+    """Sums of the variances of the two estimates of every pair."""
+    own = np.diag(covariance)
+    return np.asarray(own[:, np.newaxis] + own)
 
 
 def _too_few(got: str) -> InputError:
@@ -351,12 +296,21 @@ class RankedModels:
         pairs = zip(self.metrics, self.rankings, strict=True)
         return np.array([metric.estimate(ranking) for metric, ranking in pairs])
 
-    def covariance(self, varying: bool) -> tuple[FloatArray, FloatArray]:
-        """Covariance of the estimates, and the variance of every difference of two of them.
+    @property
+    def degrees(self) -> float:
+        """As many degrees of freedom as there are independent positives, less one."""
+        return max(self.sizes[0] - 1.0, 1.0)
 
-        The latter is taken from the differences of the rows' contributions, not from the former:
-        models that order the rows alike then differ by exactly nothing.
+    def covariance(self, varying: bool) -> tuple[FloatArray, FloatArray, float]:
+        """Covariance of the estimates, variances of all differences, and degrees of freedom.
+
+        The second is taken from the differences of the contributions, not from the first: models
+        that order the rows alike then differ by exactly nothing.
         """
+        left_out = self._without_each_cluster(varying)
+        if left_out is not None:
+            variances = np.array([np.sum((left_out - own) ** 2, axis=1) for own in left_out])
+            return left_out @ left_out.T, variances, self.rows.n_clusters - 1.0
         columns, slopes = [], []
         for metric, ranking, place in zip(self.metrics, self.rankings, self.places, strict=True):
             slope = float(metric.prevalence_slope(ranking.cells)) if varying else 0.0
@@ -372,18 +326,34 @@ class RankedModels:
             moved = (columns[i] - columns[j])[:, np.newaxis]
             within = covariance_of(self.rows, moved, self.sizes)[0, 0]
             variances[i, j] = variances[j, i] = within + (slopes[i] - slopes[j]) ** 2 * share
-        return total + np.outer(slopes, slopes) * share, variances
+        return total + np.outer(slopes, slopes) * share, variances, self.degrees
+
+    def _without_each_cluster(self, varying: bool) -> FloatArray | None:
+        """Jackknife contributions of the clusters; None where rows do not belong together.
+
+        None too where there are so many clusters that leaving each out takes long: there the sums
+        of influence values say the same.
+        """
+        if self.rows.cluster is None or self.rows.n_clusters > _MOST_LEFT_OUT:
+            return None
+        return jackknife(self._units(varying), self.metrics, odds=self._odds(varying))
+
+    def _units(self, varying: bool) -> Units:
+        sizes = [len(ranking) for ranking in self.rankings]
+        return Units(self.rows, self.places, sizes, together=varying)
+
+    def _odds(self, varying: bool) -> float | None:
+        """Return the odds to keep in mixed clusters, or None where they may vary."""
+        return None if varying else self.rankings[0].n_pos / self.rankings[0].n_neg
 
     def bootstrap(
         self, varying: bool, n_resamples: int, rng: np.random.Generator, progress: Progress | None
     ) -> FloatArray:
         """Return replicates of every model's metric, the same rows drawn for all."""
-        sizes = [len(ranking) for ranking in self.rankings]
-        odds = self.rankings[0].n_pos / self.rankings[0].n_neg
         return draw_cells(
-            Units(self.rows, self.places, sizes, together=varying),
+            self._units(varying),
             self.metrics,
-            odds=None if varying else odds,
+            odds=self._odds(varying),
             n_resamples=n_resamples,
             rng=rng,
             progress=progress,

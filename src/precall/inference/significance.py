@@ -69,6 +69,31 @@ def holm(p_values: list[float]) -> list[float]:
     return result.tolist()
 
 
+def largest_deviation(
+    variances: FloatArray, scales: FloatArray, degrees: float | None, level: float
+) -> float:
+    """How many standard errors the largest deviation of all differences stays under.
+
+    The quantile of ``max |T|`` over all pairs, T jointly t with those degrees of freedom, or
+    normal. With one difference it is the plain quantile. Parameters as in `probability_best`.
+    """
+    from scipy.special import ndtri, stdtrit
+
+    kept = np.flatnonzero(~np.any(np.tril(variances <= TOLERANCE**2 * scales, -1), axis=1))
+    pairs = kept.size * (kept.size - 1) // 2
+    upper = 0.5 + 0.5 * level
+    if pairs <= 1:
+        return float(ndtri(upper) if degrees is None else stdtrit(degrees, upper))
+    generator = np.random.default_rng(0)
+    drawn = _normal_differences(variances[np.ix_(kept, kept)], generator)
+    if degrees is not None:
+        drawn /= np.sqrt(generator.chisquare(degrees, _NORMAL_DRAWS) / degrees)
+    first, second = np.triu_indices(kept.size, 1)
+    errors = np.sqrt(variances[kept[first], kept[second]])
+    largest = np.max(np.abs(drawn[first] - drawn[second]) / errors[:, np.newaxis], axis=0)
+    return float(np.quantile(largest, level))
+
+
 def share_best(values: FloatArray) -> FloatArray:
     """Share of the columns in which each row is the largest, ties shared."""
     best = at_least(values, values.max(axis=0))
@@ -108,8 +133,14 @@ def _shares_of_different(differences: FloatArray, variances: FloatArray) -> Floa
 
         z = differences[0, 1] / math.sqrt(max(variances[0, 1], 1e-300))
         return np.array([ndtr(z), ndtr(-z)])
+    drawn = _normal_differences(variances, np.random.default_rng(0))
+    return share_best(differences[:, :1] + drawn)
+
+
+def _normal_differences(variances: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """Draw differences from the first estimate, (estimates, draws), of mean 0."""
     covariance = 0.5 * (variances[:1].T + variances[:1] - variances)
-    draws = np.random.default_rng(0).standard_normal((len(differences), _NORMAL_DRAWS))
     spread, axes = np.linalg.eigh(covariance)
-    factor = axes * np.sqrt(np.maximum(spread, 0.0))
-    return share_best(differences[:, :1] + factor @ draws)
+    # The symmetric root: it does not depend on the signs of the axes, which are anybody's choice.
+    factor = (axes * np.sqrt(np.maximum(spread, 0.0))) @ axes.T
+    return np.asarray(factor @ rng.standard_normal((len(variances), _NORMAL_DRAWS)))

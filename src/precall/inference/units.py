@@ -87,6 +87,8 @@ class Units:
     mixed : bool
         Whether some cluster has rows of both classes: then only `rebalanced` cells keep the
         prevalence.
+    strata : list of arrays
+        Units that are drawn from each other's places.
     """
 
     def __init__(
@@ -99,6 +101,7 @@ class Units:
         strata = [np.arange(counts.size)]
         if positive is not None and not together:
             strata = [np.flatnonzero(positive), np.flatnonzero(~positive)]
+        self.strata = strata
         self._strata = [(stratum, Multinomial(counts[stratum])) for stratum in strata]
         self.counts = counts
         # Rows that no model tells apart are one unit: one drawn row brings one row's weight.
