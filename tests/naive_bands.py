@@ -28,22 +28,10 @@ def others_above(own, other):
     return counts
 
 
-def smoothed_counts(counts, m):
-    """Mean over rows j - b .. j + b of the table with 0 before the first and m after the last."""
-    n = len(counts)
-    table = [Fraction(0), *counts, Fraction(m)]
-    means = []
-    for j in range(n + 2):
-        b = min(math.isqrt(j * (n + 1 - j) // (n + 1)), j, n + 1 - j)
-        window = table[j - b : j + b + 1]
-        means.append(sum(window) / len(window))
-    return means
-
-
 def fiducial_rates(counts, m, grid, n_draws, rng):
     """Draw the fiducial false-positive rates with every uniform of the own class in hand."""
     n = len(counts)
-    table = [float(value) for value in smoothed_counts(counts, m)]
+    table = [0.0, *map(float, counts), float(m)]
     rates = np.empty((n_draws, len(grid)))
     for draw in range(n_draws):
         uniforms = [0.0, *sorted(rng.random(n)), 1.0]

@@ -156,7 +156,9 @@ def _ranges(grid: FloatArray, chosen: npt.NDArray[np.bool_]) -> tuple[tuple[floa
     """Runs of chosen grid points as (first, last)."""
     change = np.diff(np.concatenate([[0], chosen.astype(np.int64), [0]]))
     first, last = np.flatnonzero(change == 1), np.flatnonzero(change == -1) - 1
-    return tuple((float(grid[i]), float(grid[j])) for i, j in zip(first, last, strict=True))
+    # As the points were asked for: 0.41, not 0.41000000000000003.
+    shown = np.round(grid, 12).tolist()
+    return tuple((shown[i], shown[j]) for i, j in zip(first, last, strict=True))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -278,7 +280,7 @@ def _curve(
         np.append(ours.edges[model], path.size + 1.0),
     )
     whole = np.clip(np.floor(rows).astype(np.int64), 0, path.size)
-    before, after = path.smooth(whole), path.smooth(whole + 1)
+    before, after = path.values(whole), path.values(whole + 1)
     count = np.maximum.accumulate(before + (rows - whole) * (after - before), axis=1)
     fall = theirs.cumulated(weights[1], model)
     above = interpolate_rows(count, theirs.edges[model], fall)

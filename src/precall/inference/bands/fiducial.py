@@ -102,8 +102,9 @@ def _gamma_process(
 
     With d rows above, the rate lies between Beta(d, m + 1 - d) and Beta(d + 1, m - d); half a row
     more than d is the compromise, and a gamma process gives the joint distribution along the curve.
+    The counts are those of the rows themselves: a mean over neighbours would round off a cliff.
     """
-    before, after = path.smooth(rows), path.smooth(rows + 1)
+    before, after = path.values(rows), path.values(rows + 1)
     count = np.maximum.accumulate(before + share * (after - before) + 0.5, axis=1)
     shapes = np.diff(count, axis=1, prepend=0.0, append=path.total + 1.0)
     gamma = rng.standard_gamma(np.maximum(shapes, 0.0))

@@ -53,12 +53,6 @@ class Path:
     stop: FloatArray
 
     @cached_property
-    def _sums(self) -> FloatArray:
-        """Sum of the values of all own rows before each segment."""
-        inner = np.diff(self.edges) * 0.5 * (self.start + self.stop)
-        return np.concatenate([[0.0], np.cumsum(inner)])
-
-    @cached_property
     def _one_row_each(self) -> bool:
         return self.edges.size == self.size + 1 and bool(np.all(np.diff(self.edges) == 1.0))
 
@@ -70,18 +64,6 @@ class Path:
             segment = np.searchsorted(self.edges, rows, side="left") - 1
         return np.asarray(np.clip(segment, 0, self.start.size - 1))
 
-    def prefix(self, rows: Any) -> FloatArray:
-        """Sum of the values of the first `rows` own rows; exact for whole numbers."""
-        rows = np.clip(rows, 0.0, self.size)
-        segment = self._segment(rows)
-        inside = rows - self.edges[segment]
-        width = self.edges[segment + 1] - self.edges[segment]
-        rise = self.stop[segment] - self.start[segment]
-        return np.asarray(
-            self._sums[segment]
-            + inside * (self.start[segment] + rise * (inside + 1.0) / (2.0 * (width + 1.0)))
-        )
-
     def value(self, row: npt.NDArray[np.int64]) -> FloatArray:
         """Rows of the other class above own row 1..n; 0 at row 0 and `total` at row n + 1."""
         segment = self._segment(row)
@@ -91,24 +73,13 @@ class Path:
         value = self.start[segment] + (self.stop[segment] - self.start[segment]) * share
         return np.where(row < 1, 0.0, np.where(row > self.size, self.total, value))
 
-    def smooth(self, row: npt.NDArray[np.int64]) -> FloatArray:
-        """Mean of `value` over row - b .. row + b, b about one standard deviation of the rank."""
-        if self.size < row.size:
-            return self._smooth_table[row]
-        return self._smooth(row)
+    def values(self, row: npt.NDArray[np.int64]) -> FloatArray:
+        """The same for many rows at once: looked up where they are more than the own rows."""
+        return self._table[row] if self.size < row.size else self.value(row)
 
     @cached_property
-    def _smooth_table(self) -> FloatArray:
-        return self._smooth(np.arange(self.size + 2))
-
-    def _smooth(self, row: npt.NDArray[np.int64]) -> FloatArray:
-        last = self.size + 1
-        spread = np.floor(np.sqrt(row.astype(np.float64) * (last - row) / last))
-        half = np.minimum(np.minimum(spread, row), last - row)
-        upper, lower = row + half, row - half - 1.0
-        # Row n + 1 is beyond the table and counts `total`; rows 0 and -1 count nothing.
-        summed = self.prefix(upper) - self.prefix(lower) + np.where(upper == last, self.total, 0.0)
-        return np.asarray(summed / (2.0 * half + 1.0))
+    def _table(self) -> FloatArray:
+        return self.value(np.arange(self.size + 2))
 
     def last_row_under(self, count: float) -> int:
         """Last own row with fewer than `count` rows of the other class above, or 0."""
@@ -166,7 +137,7 @@ def positives_path(ranking: Ranking) -> Path:
     n, m = effective_sizes(ranking)
     own = n / ranking.n_pos if ranking.weighted else 1.0
     other = m / ranking.n_neg if ranking.weighted else 1.0
-    edges = np.concatenate([[0.0], ranking.tp * own])
+    edges = snap(np.concatenate([[0.0], ranking.tp * own]))
     edges[-1] = n
     return Path(
         size=n,
@@ -192,7 +163,7 @@ def negatives_path(ranking: Ranking) -> Path:
     stop[1::2] = ranking.tp
     start[-1] = stop[-1] = ranking.n_pos
     held = groups > 0
-    edges = np.concatenate([[0.0], np.cumsum(groups[held]) * own])
+    edges = snap(np.concatenate([[0.0], np.cumsum(groups[held]) * own]))
     edges[-1] = m
     return Path(
         size=m, total=float(n), edges=edges, start=start[held] * other, stop=stop[held] * other
