@@ -19,7 +19,7 @@ from ..metrics import METRICS, Metric, as_metric
 from ..ranking.pooling import Comparability, comparability
 from ..ranking.ranking_set import RankingSet
 from .group_values import concordant_pairs, per_group
-from .jackknife import jackknife_error, leave_one_group_out
+from .jackknife import leave_one_group_out, left_out_error
 from .ranking_by_group import ranking_set_of
 from .words import Situation, describe
 
@@ -151,9 +151,11 @@ def aggregate(
     Notes
     -----
     Groups are the unit of every interval, rows within a group may depend on each other as they
-    like: ``mean +- t(G-1) s / sqrt(G)``; for the weighted mean the same with the linearised
-    variance ``G/(G-1) sum w^2 (v - mean)^2 / (sum w)^2``; for the pooled value the jackknife that
-    leaves out one group at a time. Limits are kept within 0 and 1.
+    like: ``mean +- t(G-1) s / sqrt(G)``. A group that holds a share w of all positives draws the
+    weighted mean to itself, so there its residual counts as ``w (v - mean) / (1 - w)``: what the
+    mean moves when the group is left out (HC3 of MacKinnon & White 1985). For the pooled value each
+    group is really left out. Both refer to t with ``K - 1`` degrees of freedom, K being Kish's
+    effective number of groups, ``1 / sum w^2``. Limits are kept within 0 and 1.
 
     The jackknife works on at most 512 cells of the score axis, the pooled value itself is exact.
 
@@ -183,11 +185,17 @@ def aggregate(
         )
     if how == "pooled":
         estimate, error, n = _pooled_estimate(group_set, what)
-    else:
-        weights = np.ones(found.values.size) if how == "mean" else group_set.all_positives
-        estimate, error = weighted_mean(found.values[counted], weights[counted])
+        degrees = effective_groups(group_set.all_positives) - 1.0
+    elif how == "weighted":
+        weights = group_set.all_positives[counted]
+        estimate, error = weighted_mean(found.values[counted], weights)
         n = int(np.count_nonzero(counted))
-    interval = _interval(estimate, error, n, level, how)
+        degrees = effective_groups(weights) - 1.0
+    else:
+        estimate, error = plain_mean(found.values[counted])
+        n = int(np.count_nonzero(counted))
+        degrees = n - 1.0
+    interval = _interval(estimate, error, degrees, level, how)
     verdict = None
     if group_set.pooled is not None:
         verdict = comparability(
@@ -226,23 +234,39 @@ def aggregate(
     )
 
 
+def plain_mean(values: FloatArray) -> tuple[float, float]:
+    """Mean of groups and its standard error over groups (NaN for a single one)."""
+    mean = float(np.mean(values))
+    if values.size < 2:
+        return mean, float("nan")
+    spread = float(np.sum(settled(values - mean, mean) ** 2))
+    return mean, math.sqrt(spread / (values.size * (values.size - 1)))
+
+
 def weighted_mean(values: FloatArray, weights: Array) -> tuple[float, float]:
-    """Weighted mean of groups and its standard error over groups (NaN for a single one)."""
+    """Weighted mean of groups and its standard error over groups.
+
+    The error is NaN where one group holds all the weight.
+    """
     share = weights / np.sum(weights)
     mean = float(np.sum(share * values))
-    count = values.size
-    if count < 2:
+    if np.count_nonzero(share) < 2:
         return mean, float("nan")
-    moved = share * settled(values - mean, mean)
-    return mean, math.sqrt(count / (count - 1) * float(np.sum(moved**2)))
+    moved = share * settled(values - mean, mean) / (1.0 - share)
+    return mean, math.sqrt(float(np.sum(moved**2)))
 
 
-def t_quantile(confidence_level: float, degrees: int) -> float:
-    """Two-sided quantile of Student's t."""
+def effective_groups(weights: Array) -> float:
+    """Kish's effective number of groups."""
+    return float(np.sum(weights) ** 2 / np.sum(np.square(weights, dtype=np.float64)))
+
+
+def t_quantile(confidence_level: float, degrees: float) -> float:
+    """Two-sided quantile of Student's t; at least one degree of freedom."""
     from scipy.special import stdtrit
 
     # From the lower tail, which does not round to 1 at levels very near 1.
-    return -float(stdtrit(degrees, 0.5 * (1.0 - confidence_level)))
+    return -float(stdtrit(max(degrees, 1.0), 0.5 * (1.0 - confidence_level)))
 
 
 _METHODS = {
@@ -252,10 +276,12 @@ _METHODS = {
 }
 
 
-def _interval(estimate: float, error: float, n: int, level: float, how: str) -> Interval | None:
+def _interval(
+    estimate: float, error: float, degrees: float, level: float, how: str
+) -> Interval | None:
     if math.isnan(error):
         return None
-    half = t_quantile(level, n - 1) * error
+    half = t_quantile(level, degrees) * error
     return Interval(
         low=max(0.0, estimate - half),
         high=min(1.0, estimate + half),
@@ -291,7 +317,7 @@ def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float
     without = leave_one_group_out(rankings.pooled)
     if without is None:
         return estimate, float("nan"), len(rankings)
-    return estimate, jackknife_error(metric.per_group(without)), len(rankings)
+    return estimate, left_out_error(metric.per_group(without)), len(rankings)
 
 
 def _beside(

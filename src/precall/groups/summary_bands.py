@@ -12,7 +12,7 @@ from ..curves import Curve
 from ..ranking.pooling import Pooled
 from ..ranking.ranking_set import RankingSet
 from .averages import t_quantile
-from .jackknife import jackknife_error, leave_one_group_out
+from .jackknife import leave_one_group_out
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -92,43 +92,60 @@ def _nothing(precision: FloatArray) -> SummaryBand:
 
 
 def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: float) -> SummaryBand:
-    """Student's t over tasks for the logarithm of the mean false-positive rate."""
+    """Leave out each task in turn, for the log odds of the mean false-positive rate."""
     count = len(tasks)
     if count < 2:
         return _nothing(curve.at(GRID))
     rates = unbiased_rates(tasks, GRID)
-    half = t_quantile(level, count - 1) * rates.std(axis=0, ddof=1) / np.sqrt(count)
-    return _around(rates.mean(axis=0), half, curve, prevalence, level, float(np.sum(tasks.n_neg)))
+    mean = rates.mean(axis=0)
+    left_out = (count * mean - rates) / (count - 1)
+    return _around(mean, left_out, curve, prevalence, level, float(np.sum(tasks.n_neg)))
 
 
 def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -> SummaryBand:
-    """The same for the false-positive rate of everything pooled, by the jackknife over tasks."""
+    """The same for the false-positive rate of everything pooled."""
     precision = curve.at(GRID)
     without = leave_one_group_out(pooled)
     if without is None:
         return _nothing(precision)
     rates = false_positive_rates(without, GRID * without.n_pos[:, np.newaxis])
-    half = t_quantile(level, len(without) - 1) * jackknife_error(rates)
     alpha = prevalence * GRID * (1 - precision) / (precision * (1 - prevalence))
-    return _around(alpha, half, curve, prevalence, level, float(pooled.ranking.n_neg))
+    return _around(alpha, rates, curve, prevalence, level, float(pooled.ranking.n_neg))
 
 
 def _around(
-    alpha: FloatArray, half: FloatArray, curve: Curve, prevalence: float, level: float, n_neg: float
+    alpha: FloatArray,
+    left_out: FloatArray,
+    curve: Curve,
+    prevalence: float,
+    level: float,
+    n_neg: float,
 ) -> SummaryBand:
-    """Limits ``alpha exp(+- half / alpha)``, mapped to precision; they contain the curve."""
-    alpha = np.maximum(alpha, 0.0)
-    with np.errstate(over="ignore"):
-        factor = np.exp(ratio(half, alpha))
+    """Student's t over tasks on the scale of log odds, mapped to precision; contains the curve.
+
+    Rates of tasks that differ are skewed, and at high recall they press against 1. On the scale of
+    log odds, and with what leaving out a task really changes, the limits follow; G/(G - 1) times
+    the sum of squares instead of (G - 1)/G is what a task moves when it was not yet in the mean.
+    """
+    from scipy.special import expit, logit
+
+    count, least = len(left_out), 0.5 / n_neg
+
+    def odds(rate: FloatArray) -> FloatArray:
+        return np.asarray(logit(np.clip(rate, least, 1.0 - least)))
+
+    moved = odds(left_out)
+    spread = np.sum((moved - moved.mean(axis=0)) ** 2, axis=0) * count / (count - 1)
+    half = t_quantile(level, count - 1) * np.sqrt(spread)
     # Clopper-Pearson for no event among all negatives.
     unseen = -np.expm1(np.log(0.5 * (1 - level)) / n_neg)
-    upper = np.where(alpha > 0, alpha * np.minimum(factor, 1 / np.maximum(alpha, 1e-300)), half)
-    upper = np.minimum(np.maximum(upper, unseen), 1.0)
+    lower = np.where(alpha > least, expit(odds(alpha) - half), 0.0)
+    upper = np.where(alpha < 1.0 - least, expit(odds(alpha) + half), 1.0)
     precision = curve.at(GRID)
     return SummaryBand(
-        np.minimum(_to_precision(upper, prevalence), precision),
+        np.minimum(_to_precision(np.maximum(upper, unseen), prevalence), precision),
         precision,
-        np.maximum(_to_precision(alpha / factor, prevalence), precision),
+        np.maximum(_to_precision(lower, prevalence), precision),
     )
 
 
