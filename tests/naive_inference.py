@@ -84,10 +84,20 @@ def influence_limits(y_true, y_score, level=0.95, *, method="influence", samplin
     high_logit, high_arc = both(c, 1)
     low = (low_logit + min(low_logit, low_arc)) / 2
     high = (high_logit + max(high_logit, high_arc)) / 2
+    if method != "influence":
+        # Kinds that n or m rows miss with probability 1 - level, above everything.
+        theirs, ours = (size * (1 - (1 - level) ** (1 / size)) for size in (m, n))
+        low = min(
+            low,
+            mean(a / (a + theirs + b * (m - theirs) / m) for a, b in zip(tp, fp, strict=True)),
+        )
+        rest = (n - ours) / n
+        seen = sum(
+            rest * (ours + rest * a) / (ours + rest * a + b) for a, b in zip(tp, fp, strict=True)
+        )
+        high = max(high, (ours + seen) / n)
     if estimate == 1:
         high = 1.0
-    if method != "influence":
-        low = min(low, mean(a / (a + b - math.log(1 - level)) for a, b in zip(tp, fp, strict=True)))
     return low, high
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import precall as pr
-from precall.simulate import UNSEEN, Bibeta, Binormal, rank_batch
+from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, rank_batch
 from studies.intervals import (
     draw_cells,
     formula_limits,
@@ -60,6 +60,24 @@ def test_what_guarded_is_for():
     assert found["aucpr", "average_precision", "influence"] < 0.85
     assert found["aucpr", "average_precision", "logit"] < 0.93
     assert covers_at_least(found["aucpr", "average_precision", "guarded"], 0.95)
+
+
+def test_guarded_leaves_room_for_positives_on_top():
+    """One positive in a hundred ranks above everything, the others at random; prevalence .01.
+
+    In a third of the samples there is none, and nothing else says that there could be: without room
+    for them the upper limit held .71 only.
+    """
+    scenario = Pair(Mixture((Normal(location=8.0, scale=0.1), Normal()), (0.01, 0.99)), Normal())
+    cells, n, m = draw_cells(scenario, 100, 9900, SIMULATIONS, np.random.default_rng(6))
+    truth = scenario.aucpr(0.01)
+    found = formula_limits(cells, (n, m), "fixed")
+    covered = {}
+    for method in ("influence", "guarded"):
+        low, high = found["aucpr", "average_precision", method]
+        covered[method] = np.mean((low <= truth) & (truth <= high))
+    assert covered["influence"] < 0.75
+    assert covers_at_least(covered["guarded"], 0.95)
 
 
 def test_random_numbers_need_their_own_term():

@@ -108,6 +108,7 @@ def influence_limits(
     *,
     unbiased: Any = None,
     guard: Any = None,
+    ceiling: Any = None,
 ) -> tuple[Any, Any]:
     """Limits from an influence variance, between the logit and the arcsine-root scale.
 
@@ -120,8 +121,11 @@ def influence_limits(
         A less biased estimate (leave one out): the lower limit is centred half-way to it when it
         is the smaller one.
     guard : array, optional
-        What the estimate would be if ``-ln(alpha)`` unseen negatives stood above everything. The
-        lower limit is not above it: a sample with no negative at the top cannot exclude them.
+        What the estimate would be if a kind of negatives that was not seen stood above everything.
+        The lower limit is not above it: a sample with no negative at the top cannot exclude them.
+    ceiling : array, optional
+        The mirror: what it would be with unseen positives above everything. The upper limit is not
+        below it.
 
     Notes
     -----
@@ -136,6 +140,8 @@ def influence_limits(
     high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))
     if guard is not None:
         low = np.minimum(low, guard)
+    if ceiling is not None:
+        high = np.maximum(high, ceiling)
     none, all_ = at_the_ends(estimate)
     return np.where(none, 0.0, low), np.where(all_, 1.0, high)
 

@@ -184,10 +184,50 @@ class ClosedForm:
         return total_negatives(self.cells) / self.sizes[1]
 
     def guard(self, level: float) -> Any:
-        """The metric with -ln(alpha) more negatives above everything (the rule of three)."""
-        above = np.array(self.cells.above, dtype=np.float64)
-        above[..., 0] += -math.log(1.0 - level) * self.negative_weight
-        return self.metric.unit_value(self.cells._replace(above=above))
+        """The metric if a kind of negatives that was not seen ranked above everything.
+
+        Of m negatives a kind with the share ``1 - alpha**(1/m)`` shows none with probability alpha:
+        about the three of the rule of three.
+        """
+        share = 1.0 - limits.certain_limit(self.sizes[1], level)
+        cells = _scaled(self.cells, 1.0, 1.0 - share)
+        above = np.array(np.broadcast_to(cells.above, np.shape(cells.positives)), dtype=np.float64)
+        above[..., 0] += share * total_negatives(self.cells)
+        return self.metric.unit_value(cells._replace(above=above))
+
+    def ceiling(self, level: float) -> Any:
+        """The metric if a kind of positives that was not seen ranked above everything.
+
+        The mirror of `guard`.
+        """
+        share = 1.0 - limits.certain_limit(self.sizes[0], level)
+        unseen = share * np.sum(self.cells.positives, axis=-1)
+        cells = _scaled(self.cells, 1.0 - share, 1.0)
+        nothing = np.zeros_like(unseen)
+        return self.metric.unit_value(
+            Cells(
+                _led_by(unseen, cells.positives),
+                _led_by(nothing, np.broadcast_to(cells.tied, np.shape(cells.positives))),
+                _led_by(nothing, np.broadcast_to(cells.above, np.shape(cells.positives))),
+                cells.below,
+            )
+        )
+
+
+def _scaled(cells: Cells, positives: Any, negatives: Any) -> Cells:
+    """Multiply each class by a factor per ranking."""
+    ours, theirs = (np.asarray(factor, dtype=np.float64) for factor in (positives, negatives))
+    return Cells(
+        cells.positives * ours[..., np.newaxis],
+        cells.tied * theirs[..., np.newaxis],
+        cells.above * theirs[..., np.newaxis],
+        cells.below * theirs,
+    )
+
+
+def _led_by(first: Any, rest: Any) -> Any:
+    """Put one more row on top of each ranking."""
+    return np.concatenate([np.asarray(first)[..., np.newaxis], rest], axis=-1)
 
 
 def total_negatives(cells: Cells) -> Any:

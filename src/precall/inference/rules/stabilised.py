@@ -31,6 +31,7 @@ class Stabilised(Formula):
             level,
             unbiased=form.unbiased,
             guard=form.guard(level) if self.guarded else None,
+            ceiling=form.ceiling(level) if self.guarded else None,
         )
 
 
@@ -48,7 +49,7 @@ GUARDED = Stabilised(
     name="guarded",
     guarded=True,
     clustered=True,
-    summary="influence, with room for unseen negatives at the top; the default",
+    summary="influence, with room for unseen rows of either class at the top; the default",
     source="this library",
     caution="wider than need be for nearly perfect rankings at prevalence 1/2",
 )
