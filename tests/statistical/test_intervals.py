@@ -8,6 +8,7 @@ import precall as pr
 from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, rank_batch
 from studies.intervals import (
     draw_cells,
+    formula,
     formula_limits,
     scenario_of,
     simulate_case,
@@ -78,6 +79,17 @@ def test_guarded_leaves_room_for_positives_on_top():
         covered[method] = np.mean((low <= truth) & (truth <= high))
     assert covered["influence"] < 0.75
     assert covers_at_least(covered["guarded"], 0.95)
+
+
+@pytest.mark.parametrize("n_pos", [20, 100])
+def test_a_narrow_range_of_recall_covers(n_pos):
+    """The last tenth of the positives are two or ten: with terms for all of them it held .83."""
+    recall, scenario = (0.9, 1.0), UNSEEN["noisy_perfect"]
+    metric = pr.metrics.aucpr(recall=recall)
+    cells, n, m = draw_cells(scenario, n_pos, 9 * n_pos, SIMULATIONS, np.random.default_rng(7))
+    low, high = formula(metric, "guarded", cells, (n, m), "fixed").limits(0.95)
+    truth = scenario.aucpr(0.1, recall=recall)
+    assert covers_at_least(np.mean((low <= truth) & (truth <= high)), 0.95)
 
 
 def test_random_numbers_need_their_own_term():

@@ -106,6 +106,7 @@ def influence_limits(
     n: Any,
     confidence_level: float,
     *,
+    share: float = 1.0,
     unbiased: Any = None,
     guard: Any = None,
     ceiling: Any = None,
@@ -117,6 +118,9 @@ def influence_limits(
     estimate, variance, n : array
         The estimate, its influence variance and the effective number of positives.
     confidence_level : float
+    share : float, default 1.0
+        The share of the positives that decide the estimate: of a part of a curve, its length. The
+        small-sample terms take n times that.
     unbiased : array, optional
         A less biased estimate (leave one out): the lower limit is centred half-way to it when it
         is the smaller one.
@@ -132,7 +136,9 @@ def influence_limits(
     The variance is drawn towards the binomial one with the weight of ten positives. Each limit is
     the mean of the logit limit and the wider of the logit and arcsine-root limits.
     """
-    spread = normal_quantile(confidence_level) * np.sqrt(stabilised_variance(estimate, variance, n))
+    n = n * share
+    stable = stabilised_variance(estimate, variance, n, _PRIOR_POSITIVES * share)
+    spread = normal_quantile(confidence_level) * np.sqrt(stable)
     _, high_logit, _, high_arc = _two_scales(_centre(estimate, n), spread)
     lower = estimate if unbiased is None else np.minimum(estimate, 0.5 * (estimate + unbiased))
     low_logit, _, low_arc, _ = _two_scales(_off_one(lower, n), spread)

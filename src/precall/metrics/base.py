@@ -141,6 +141,11 @@ class Metric:
         """Return a less biased estimate on the unit scale; None if there is none."""
         return None
 
+    @property
+    def share_of_positives(self) -> float:
+        """The share of the positives that decide its value; 1 but for parts of a curve."""
+        return 1.0
+
     def blind_spot(self, ranking: Ranking) -> str:
         """Return a warning where too little was observed for an interval; empty otherwise."""
         return ""

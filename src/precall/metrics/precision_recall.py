@@ -58,6 +58,11 @@ class Area(Metric):
         return PrecisionRecallArea(self.estimator, self.recall)
 
     @property
+    def share_of_positives(self) -> float:
+        """Those between the ends of the recall range."""
+        return self.length
+
+    @property
     def length(self) -> float:
         """The length of the recall range."""
         return self.recall[1] - self.recall[0]

@@ -29,6 +29,7 @@ class Stabilised(Formula):
             form.variance,
             form.sizes[0],
             level,
+            share=form.metric.share_of_positives,
             unbiased=form.unbiased,
             guard=form.guard(level) if self.guarded else None,
             ceiling=form.ceiling(level) if self.guarded else None,
