@@ -90,7 +90,10 @@ TABLES = {
     "aggregate": (pr.aggregate(GROUPS), ["label", "value", "prevalence"]),
     "comparison": (
         pr.compare(EXAMPLE.label, EXAMPLE.scores, sampling="classes"),
-        ["first", "second", "difference", "low", "high", "p_value", "unadjusted_p_value"],
+        [
+            *("first", "second", "difference", "low", "high"),
+            *("simultaneous_low", "simultaneous_high", "p_value", "unadjusted_p_value"),
+        ],
     ),
     "conventions": (
         pr.conventions(RANKING),
