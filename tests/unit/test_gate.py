@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import dataclass
 from xml.etree import ElementTree as ET
 
 import numpy as np
@@ -15,7 +16,7 @@ from precall.gates.deciding import Judged, decided, verdict_of
 from precall.gates.rule_words import parse_rule
 from precall.inference import differences
 from precall.inference.compare import RankedModels
-from precall.metrics import as_metric
+from precall.metrics import Metric, as_metric
 from precall.ranking.stored import write_ranking
 from tests import junit_schema
 
@@ -90,6 +91,29 @@ def test_a_rule_in_words(words, metric, sign, target, relative):
 def test_a_rule_that_cannot_be_read(words, message):
     with pytest.raises(InputError, match=message):
         pr.gate(ROWS, candidate="new", rules=[words])
+
+
+@dataclass(frozen=True)
+class Mistakes(Metric):
+    """One minus AUROC: a rate of errors."""
+
+    name = "mistakes"
+    title = "mistakes"
+    summary = "share of pairs in the wrong order"
+    rules = ("bootstrap_percentile",)
+    lower_is_better = True
+
+    def value(self, cells, squares=None):
+        return 1.0 - as_metric("auroc").value(cells, squares)
+
+
+def test_where_less_is_better_the_candidate_may_be_higher_by_the_margin():
+    options = {"baseline": "old", "metric": Mistakes(), "margin": 0.1, "n_resamples": 300}
+    better = pr.gate(ROWS, candidate="new", **options).rules[0]
+    assert (better.rule, better.verdict) == ("mistakes <= baseline + 0.1", "passed")
+    assert better.estimate == pytest.approx(pr.auroc(ROWS["old"]) - pr.auroc(ROWS["new"]))
+    assert "at most +0.1 is asked" in better.message
+    assert pr.gate(ROWS, candidate="poor", **options).verdict == "failed"
 
 
 # From limits to verdicts.

@@ -71,7 +71,8 @@ def gate(
     metric : Metric or str, default "aucpr"
         What candidate and baseline are compared by. None if only `rules` count.
     margin : float, default 0.0
-        How much worse than the baseline the candidate may be.
+        How much worse than the baseline the candidate may be: lower, or higher for a metric that is
+        better when it is lower.
     rules : list of str
         More rules: ``"precision_at_recall(0.8) >= 0.3"``, ``"auroc >= baseline - 0.01"``; ``<=``
         where less is better.

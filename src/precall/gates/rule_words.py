@@ -60,7 +60,10 @@ def not_worse(metric: object, margin: object) -> AskedRule:
             f"margin must be a finite number of at least 0, got {margin!r}: it is how much worse "
             "than the baseline the candidate may be."
         )
-    return AskedRule(metric=as_metric(metric), sign=">=", target=0.0 - allowed, relative=True)
+    what = as_metric(metric)
+    if getattr(what, "lower_is_better", False):
+        return AskedRule(metric=what, sign="<=", target=allowed, relative=True)
+    return AskedRule(metric=what, sign=">=", target=0.0 - allowed, relative=True)
 
 
 def parse_rule(words: object) -> AskedRule:
