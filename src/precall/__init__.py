@@ -36,7 +36,8 @@ from .groups import (
 from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
 from .inference.chance import chance_test
 from .inference.compare import compare
-from .inference.intervals import crossval_interval, interval
+from .inference.fold_intervals import crossval_interval
+from .inference.intervals import interval
 from .inference.rules import INTERVALS
 from .metrics import ESTIMATORS, METRICS
 from .metrics.areas import (

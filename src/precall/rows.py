@@ -261,9 +261,9 @@ class Rows:
         """Return the name of a model; with several, none given is an error that lists them."""
         return one_of(self.names, model, "these rows have")
 
-    def column(self, name: str) -> Array:
+    def column(self, name: object) -> Array:
         """Return a column that was kept."""
-        if name not in self.columns:
+        if not isinstance(name, str) or name not in self.columns:
             listed = ", ".join(map(repr, self.columns)) or "none"
             raise InputError(f"these rows have no column {name!r}: the columns are {listed}.")
         return self.columns[name]

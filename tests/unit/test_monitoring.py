@@ -227,6 +227,8 @@ def test_a_shard_that_is_better_does_not_raise_the_alarm():
         (lambda: PrecisionMonitor(target=0.5, delay="late"), "delay must be one of"),
         (lambda: PrecisionMonitor(target=0.5, restart_every=0), "restart_every must be a whole"),
         (lambda: PrecisionMonitor.merge([]), "at least one monitor"),
+        (lambda: PrecisionMonitor.merge(3), "at least one monitor"),
+        (lambda: PrecisionMonitor.merge(["a"]), "not the state of a monitor"),
         (
             lambda: PrecisionMonitor.merge([PrecisionMonitor(target=t) for t in (0.5, 0.6)]),
             "the shards differ in target: 0.5, 0.6",
@@ -264,6 +266,9 @@ def labelled():
         (lambda: registered("a"), lambda m: m.update([1, 0], id=["a"]), "2 and 1"),
         (lambda: registered("a"), lambda m: m.update(float("nan"), id="a"), "must not be missing"),
         (lambda: registered("a"), lambda m: m.update(2, id="a"), "label"),
+        (lambda: registered("a"), lambda m: m.update(None, id="a"), "label must be"),
+        (lambda: registered("a"), lambda m: m.update([[1], [0, 1]], id="a"), "label cannot be"),
+        (lambda: registered("a"), lambda m: m.update(slice(1), id="a"), "label must be"),
         (lambda: registered("a"), lambda m: m.update("yes", id="a"), "pos_label"),
         (lambda: registered("a"), lambda m: m.register(0.5), "id must be"),
         (lambda: registered("a"), lambda m: m.register(None), "id must be"),
@@ -316,6 +321,13 @@ def test_an_empty_monitor_knows_nothing_and_says_so():
     assert (found.low, found.high, np.isnan(found.estimate)) == (0.0, 1.0, True)
     assert monitor.message == "No decision was counted yet."
     assert not monitor.alarm
+
+
+@pytest.mark.parametrize("label", [1, True, 1.0, np.int8(1), np.array(1), np.bool_(True)])
+def test_one_label_may_be_written_in_many_ways(label):
+    monitor = PrecisionMonitor(target=0.5)
+    monitor.update(label)
+    assert (monitor.successes, monitor.trials) == (1, 1)
 
 
 def test_what_is_shown():

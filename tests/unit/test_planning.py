@@ -197,6 +197,8 @@ def test_planned_power_is_that_of_comparisons():
         (size, {"aucpr": None, "pilot": [1, 0]}, "ranking must be a Ranking"),
         (size, {"aucpr": None, "pilot": PILOT}, "say which"),
         (case_control, {"ratios": [0]}, "ratios must hold positive numbers"),
+        (case_control, {"ratios": None}, "ratios must be"),
+        (case_control, {"ratios": ["a"]}, "ratios must hold real numbers"),
         (power, {}, "give two of difference, rows and power"),
         (power, {"difference": 0.1, "rows": 10, "power": 0.8}, "give two of difference"),
         (power, {"difference": 0}, "difference must not be 0"),

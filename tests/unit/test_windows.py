@@ -136,6 +136,7 @@ DATED = pr.Rows([1, 0], [2, 1], columns={"t": DATES[:2]})
     [
         ([1], {}, "rows must be Rows"),
         (ROWS, {"time": "z"}, "no column 'z'"),
+        (ROWS, {"time": ["t"]}, "no column"),
         (ROWS, {"every": 0}, "every must be positive"),
         (ROWS, {"every": "month"}, "every must be a number"),
         (ROWS, {"confidence_level": 1}, "confidence_level"),

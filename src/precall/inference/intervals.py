@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from .. import _validation
 from ..exceptions import ReliabilityWarning
 from ..metrics import Metric, as_metric
 from ..ranking import Ranked, Ranking, as_ranked, own_answer
-from .folds import Folds
 from .resampling import Progress
 from .result import MetricInterval, from_evidence
 from .rules import rule_for
 from .rules.rule import Case
 from .sampling import varying_prevalence
 
-__all__ = ["MetricInterval", "crossval_interval", "interval"]
+__all__ = ["MetricInterval", "interval"]
 
 
 def interval(
@@ -152,43 +150,3 @@ def _warn_if_blind(metric: Metric, ranking: Ranking) -> None:
     """Let a metric say where too little was observed for its interval."""
     if warning := metric.blind_spot(ranking):
         warnings.warn(warning, ReliabilityWarning, stacklevel=3)
-
-
-def crossval_interval(
-    folds: Iterable[Ranking],
-    metric: Metric | type[Metric] | str = "aucpr",
-    *,
-    confidence_level: float = 0.95,
-) -> MetricInterval:
-    """Return the interval about the mean of the folds of a cross-validation.
-
-    ``mean -+ t s / sqrt(k)`` with the t quantile of k - 1 degrees of freedom. It is what many
-    papers print, and it is often far from its level: every fold is small, so every fold's area is
-    biased upwards, and the mean of the folds is as biased as one of them. Prefer
-    :func:`precall.interval` on a test set.
-
-    Parameters
-    ----------
-    folds : iterable of Ranking
-        At least two.
-    metric, confidence_level
-        As in :func:`precall.interval`.
-
-    Examples
-    --------
-    >>> import precall as pr
-    >>> folds = [
-    ...     pr.rank([1, 1, 0, 0], scores) for scores in ([4, 3, 2, 1], [4, 2, 3, 1], [4, 1, 3, 2])
-    ... ]
-    >>> interval = pr.crossval_interval(folds)
-    >>> round(interval.estimate, 4), interval.high
-    (0.8611, 1.0)
-    """
-    what = as_metric(metric)
-    members = _validation.as_rankings(folds, "folds", minimum=2)
-    bound = [what.on_both_classes(fold) for fold in members]
-    values = np.array([metric.estimate(fold) for metric, fold in zip(bound, members, strict=True)])
-    evidence = Folds(values=values, bounds=bound[0].bounds)
-    return from_evidence(
-        what, "crossval", float(values.mean()), evidence.error, evidence, confidence_level
-    )

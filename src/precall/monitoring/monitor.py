@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -128,7 +129,7 @@ class Monitor(Rich):
         return self.alarm
 
     def _as_labels(self, label: object) -> Mask:
-        single = isinstance(label, (str, bytes)) or np.ndim(label) == 0  # type: ignore[arg-type]
+        single = isinstance(label, (str, bytes, Real)) or getattr(label, "ndim", None) == 0
         return _validation.as_positive_mask([label] if single else label, self.pos_label, "label")
 
     def _count_decisions(self, decisions: list[Decision]) -> None:
@@ -338,17 +339,18 @@ class Monitor(Rich):
         return monitor
 
     @classmethod
-    def merge(cls, shards: Iterable[Self | Mapping[str, Any]]) -> Self:
-        """Return what monitors of several shards, or their states, say together.
+    def merge(cls, shards: object) -> Self:
+        """Return what a list of monitors of several shards, or of their states, says together.
 
         The shards' decisions must be different ones, of the same target, level and delay. With
         ``delay="independent"`` the counts add up. Otherwise the shards' trials are in no common
         order, their evidence is combined by Fisher's method, and the result takes no labels: go on
         with the shards, and merge again. The alarm is that of the merged evidence at this moment.
         """
-        members = [each if isinstance(each, cls) else cls.from_dict(each) for each in shards]
+        given = list(shards) if isinstance(shards, Iterable) else []
+        members = [each if isinstance(each, cls) else cls.from_dict(each) for each in given]
         if not members:
-            raise InputError("merge needs at least one monitor, got none.")
+            raise InputError("merge needs a list of at least one monitor, got none.")
         shared = ("target", "confidence_level", "delay", "pos_label")
         for name in shared:
             values = {repr(getattr(each, name)) for each in members}

@@ -266,7 +266,8 @@ def _pair(pilot: Rows, candidate: str | None, baseline: str | None) -> tuple[str
     if candidate is None and baseline is None and len(pilot.names) == 2:
         return pilot.names[0], pilot.names[1]
     listed = ", ".join(map(repr, pilot.names))
-    if candidate not in pilot.scores or baseline not in pilot.scores or candidate == baseline:
+    known = all(isinstance(each, str) and each in pilot.scores for each in (candidate, baseline))
+    if not known or candidate == baseline:
         raise InputError(
             f"candidate and baseline must be two models of the pilot, which has {listed}."
         )

@@ -299,7 +299,7 @@ def case_control(
         level=level,
     )
     natural = guess.negatives(1.0)
-    asked = [_as_ratio(ratio) for ratio in ratios]
+    asked = [_as_ratio(ratio) for ratio in _validation.as_numbers(ratios, "ratios").ravel()]
     needed = []
     for ratio in (*sorted({each for each in asked if each < natural}), natural):
         known = {} if ratio == natural else {"prevalence": guess.prevalence}
