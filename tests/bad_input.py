@@ -30,7 +30,15 @@ class Shrinking:
         return pa.RecordBatchReader.from_batches(table.schema, table.to_batches())
 
 
+def registered(*ids: str) -> Any:
+    """A monitor that waits for labels."""
+    monitor = pr.monitoring.PrecisionMonitor(target=0.5)
+    monitor.register(list(ids))
+    return monitor
+
+
 NAMES = {
+    "registered": registered,
     "pr": pr,
     "np": np,
     "pa": pa,
@@ -281,6 +289,39 @@ CASES = (
             "rows that belong together where they must be independent",
             "pr.operating_point(pr.Rows(y, s, clusters=s), min_precision=0.4)",
             _input("operating_point takes rows as independent, and these rows have clusters"),
+        ),
+    ),
+    *_cases(
+        "Plans and monitors",
+        (
+            "a pilot with one class",
+            "pr.planning.size(width=0.1, pilot=pr.rank([1, 1], [2, 1]))",
+            _input("pilot has no negatives: nothing can be learned from one class"),
+        ),
+        (
+            "a target of 0 or 1",
+            "pr.monitoring.PrecisionMonitor(target=1)",
+            _input("target must be strictly between 0 and 1, got 1"),
+        ),
+        (
+            "a label before its decision",
+            "registered('a').update(1, id='b')",
+            _input("id 'b' has a label before its decision: register() the decision first"),
+        ),
+        (
+            "an id that comes twice",
+            "registered('a').register('a')",
+            _input("id 'a' is waiting for its label already: ids must differ"),
+        ),
+        (
+            "times that are text",
+            "pr.monitoring.windows(pr.Rows(y, s, columns={'day': list('abcd')}), time='day')",
+            _input("time column 'day' holds text, not times: convert it first"),
+        ),
+        (
+            "a cross-validation with one fold",
+            "pr.crossval_interval(pr.Rows(y, s, columns={'fold': [1] * 4}), by='fold')",
+            _input("column 'fold' must name at least two folds, got one"),
         ),
     ),
 )
