@@ -11,6 +11,7 @@ from precall.gates.settings_file import KEYS, find_settings, read_settings
 from tests import junit_schema
 
 from .conftest import write_csv
+from .test_hostile_files import FILES
 
 
 @pytest.fixture
@@ -288,3 +289,20 @@ def test_a_threshold_that_a_stored_baseline_did_not_keep(run, scores):
     keep = ("--threshold", "0.51", "-o", "baseline.json")
     run("rank", "scores.csv", "--label", "y", "--score", "old", *keep)
     assert run(*options).status in (0, 1, 3)
+
+
+@pytest.mark.parametrize("title", FILES)
+def test_hostile_files_are_judged_or_refused_in_one_line(run, tmp_path, monkeypatch, title):
+    monkeypatch.chdir(tmp_path)
+    name, content = FILES[title]
+    (tmp_path / name).write_bytes(content)
+    options = ("--label", "y", "--candidate", "a", "--baseline", "b", "--require", "auroc >= 0.5")
+    result = run("gate", *options, "--by", "b", "--junit", "gate.xml", "--", name)
+    assert result.status in (0, 1, 2, 3)
+    assert "Traceback" not in result.err
+    assert "\x1b[31m" not in result.err
+    if result.status == 2:
+        assert (result.out, len(result.err.splitlines())) == ("", 1)
+        assert not (tmp_path / "gate.xml").exists()
+    else:
+        assert junit_schema.problems((tmp_path / "gate.xml").read_text(encoding="utf-8")) == []
