@@ -17,9 +17,10 @@ DEV_STAMP := $(VENV)/.installed-dev
 DOCS_STAMP := $(VENV)/.installed-docs
 BENCH_STAMP := $(VENV)/.installed-bench
 MINIMUM := .venv-minimum
+PEERS := .venv-peers
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test numerics mutants coverage minimum package lint format bench study docs \
+.PHONY: help demo test numerics mutants coverage minimum package lint format bench peers study docs \
 	clean distclean
 
 help: ## show this list
@@ -61,6 +62,9 @@ format: $(DEV_STAMP) ## let ruff rewrite what it can
 bench: $(BENCH_STAMP) ## time this library against its peers (ARGS="--page docs/benchmarks.md")
 	$(BIN)/python -m benchmarks $(ARGS)
 
+peers: $(PEERS)/.installed ## compare numbers with every tool that is there, and write docs/peers.md
+	$(PEERS)/bin/python -m scripts.peers $(ARGS)
+
 study: $(DEV_STAMP) ## run a simulation study into RESULTS (NAME=bias ARGS=--quick)
 	$(BIN)/python -m studies $(if $(NAME),$(NAME) -o $(RESULTS) $(ARGS),--help)
 
@@ -72,7 +76,7 @@ clean: ## remove what was built and cached, keep .venv
 	find src tests benchmarks studies scripts docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
 distclean: clean ## remove .venv too
-	rm -rf $(VENV) $(MINIMUM)
+	rm -rf $(VENV) $(MINIMUM) $(PEERS)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -97,6 +101,15 @@ $(BENCH_STAMP): pyproject.toml | $(VENV)/bin/python
 	@$(PIP) -e ".[all,dev,bench]"
 	@$(PIP) --no-deps confidenceinterval || echo "confidenceinterval could not be installed" >&2
 	@touch $@ $(DEV_STAMP) $(DEMO_STAMP)
+
+# A peer that cannot be had is named as missing, and the others are compared.
+$(PEERS)/.installed: pyproject.toml | $(VENV)/bin/python
+	@echo "Installing precall and its peers into $(PEERS) (minutes, once)"
+	@$(BIN)/python -m venv $(PEERS)
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet -e ".[peers]"
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet confidenceinterval \
+		|| echo "confidenceinterval could not be installed" >&2
+	@touch $@
 
 # Without Spark, which is half a gigabyte. The tools that test are the newest; pyparsing is no
 # dependency of ours, but the oldest Matplotlib calls functions of it that newer ones warn of.

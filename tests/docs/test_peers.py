@@ -1,0 +1,170 @@
+"""What pages say of other tools is backed by docs/peers.md, which `make peers` writes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import precall as pr
+from precall.metrics._tools import RULES
+from scripts.peers import data, ours, page, tools
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| ([^|]+) \| ([^|]+) \| `([^`]+)` \| (\d+) \| ([^|]+) \|$", re.MULTILINE)
+COMPARED = [
+    (tool, quantity, int(sets), float(worst))
+    for tool, _, quantity, sets, worst in ROW.findall(TEXT)
+]
+#: Peers by the names that pages use for them, with the names that they have among the comparisons.
+NAMES = {
+    "scikit-learn": "scikit-learn",
+    "average_precision_score": "scikit-learn",
+    "roc_auc_score": "scikit-learn",
+    "torchmetrics": "torchmetrics",
+    "TorchEval": "torcheval",
+    "Keras": "Keras",
+    "statsmodels": "statsmodels",
+    "dcurves": "dcurves",
+    "trec_eval": "pytrec_eval",
+    "pytrec_eval": "pytrec_eval",
+    "ir-measures": "ir-measures",
+    "ranx": "ranx",
+    "PRROC": "PRROC",
+    "precrec": "precrec",
+    "pROC": "pROC",
+    "ROCR": "ROCR",
+    "PerfMeas": "PerfMeas",
+    "MLeval": "MLeval",
+    "raucpr": "raucpr",
+    "prg": "prg",
+    "confidenceinterval": "confidenceinterval",
+}
+CLAIM = re.compile(
+    r"the same (?:number|area|value)|\bequals?\b|\bagrees?\b|to the last digit", re.I
+)
+PAGES = [
+    path
+    for path in sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+    if "_build" not in path.parts and path.name not in {"peers.md", "the-papers-reproduced.md"}
+]
+
+
+def sentences(text):
+    """Lines of tables, and sentences of paragraphs; code is left out."""
+    text = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    yield from re.findall(r"^\|.*$", text, flags=re.MULTILINE)
+    prose = re.sub(r"^\|.*$", "", text, flags=re.MULTILINE)
+    yield from re.split(r"(?<=[.:;])\s+(?=[A-Z`*])|\n\n", prose)
+
+
+def claims():
+    for path in PAGES:
+        for sentence in sentences(path.read_text(encoding="utf-8")):
+            named = [
+                name for name in NAMES if re.search(rf"(?<![\w-]){re.escape(name)}(?!\w)", sentence)
+            ]
+            if named and CLAIM.search(sentence):
+                yield path.name, " ".join(sentence.split()), named
+
+
+def test_claims_are_found():
+    found = list(claims())
+    assert {where for where, _, _ in found} >= {"from-other-tools.md", "queries-and-trec.md"}
+
+
+@pytest.mark.parametrize("claim", list(claims()), ids=lambda claim: f"{claim[0]}: {claim[2]}")
+def test_a_claim_about_a_peer_is_backed(claim):
+    where, sentence, named = claim
+    for name in named:
+        rows = [row for row in COMPARED if row[0] == NAMES[name]]
+        assert rows, f"{where} claims something of {name}, which docs/peers.md has not: {sentence}"
+        limit = page.SINGLE if NAMES[name] in page.SINGLE_PRECISION else page.DOUBLE
+        assert max(row[3] for row in rows) <= limit, sentence
+
+
+def test_the_page_has_no_difference_without_a_reason():
+    assert "not explained" not in TEXT
+    assert sum(row[2] for row in COMPARED) > 10_000
+    for row in COMPARED:
+        limit = page.SINGLE if row[0] in page.SINGLE_PRECISION else page.DOUBLE
+        assert row[3] <= limit, row
+
+
+# Those that could not be run where the page was written; the reason is on the page or here.
+NOT_RUN = {
+    "spark_area_under_pr": "tested against Spark itself in tests/engines",
+    "auccalculator": "AUCCalculator",
+    "yardstick_pr_auc": "yardstick",
+    "weka_prc_area": "read in its source",
+}
+
+
+def test_every_convention_was_compared_or_is_named():
+    compared = {quantity for _, quantity, sets, _ in COMPARED if sets}
+    for rule in RULES:
+        if rule.name not in compared:
+            assert rule.name in NOT_RUN, rule.name
+    absent = TEXT.partition("## What was not there")[2]
+    assert "yardstick" in absent
+    assert "AUCCalculator" in absent
+
+
+def test_numbers_of_proc_on_its_own_data():
+    # From pROC 1.18 on aSAH; the test of the two correlated areas by DeLong.
+    for row in (
+        "| wfns against s100b, z | 2.2089836 | 2.2089836 |",
+        "| wfns against s100b, p | 0.027175782 | 0.027175782 |",
+        "| wfns against s100b, low | 0.010406177 | 0.010406177 |",
+        "| wfns against s100b, high | 0.17421442 | 0.17421442 |",
+        "| wfns against ndka, z | 2.7977759 | 2.7977759 |",
+        "| wfns against ndka, p | 0.0051455797 | 0.0051455797 |",
+    ):
+        assert row in TEXT
+
+
+def test_numbers_of_trec_eval_on_its_own_files():
+    rows = re.findall(r"^\| (\S+ with \S+) \| (\d+) \| (.+) \|$", TEXT, flags=re.MULTILINE)
+    assert len(rows) == 4
+    assert all(int(count) >= 36 and differ == "none" for _, count, differ in rows)
+
+
+def test_the_data_sets_are_what_the_page_says():
+    sets = data.data_sets()
+    assert len(sets) == 320
+    assert f"on {len(sets)} seeded" in TEXT
+    for each, again in zip(sets, data.data_sets(), strict=True):
+        assert 0 < each.y.sum() < each.y.size
+        # Ties are the same in single precision, in which some tools count.
+        assert np.unique(each.s.astype(np.float32)).size == np.unique(each.s).size
+        np.testing.assert_array_equal(each.s, again.s)
+    assert sum(np.unique(each.s).size < each.s.size for each in sets) > 200
+
+
+def test_a_difference_that_nobody_explained_is_shown():
+    value = pr.aucpr(pr.rank(ours.SETS["worst"].y, ours.SETS["worst"].s))
+    said = [
+        tools.Answer("", "tool", "version", None, "1"),
+        tools.Answer("worst", "tool", "average_precision", value + 0.01),
+        tools.Answer("perfect", "tool", "average_precision", 1.0),
+        tools.Answer("infinite", "tool", "auroc", 0.5),
+        tools.Answer("all tied", "tool", "auroc", None, "raises"),
+        tools.Answer("", "other", "missing", None, "not installed"),
+    ]
+    lines = page.compared(said)
+    area, roc = lines["tool", "average_precision"], lines["tool", "auroc"]
+    assert (area.compared, len(area.unexplained)) == (2, 1)
+    assert area.worst == pytest.approx(0.01)
+    assert (roc.compared, len(roc.unexplained), sum(roc.aside.values())) == (0, 1, 1)
+    text = page.written(said, lines, [("z", 1.0, 2.0)], [("files", 3, ["map"])])
+    for part in (
+        "not explained: worst",
+        "raises against 0.5",
+        "| z | 1 | 2 |",
+        "| files | 3 | map |",
+    ):
+        assert part in text
+    assert "- other: not installed" in text
