@@ -52,3 +52,12 @@ def test_files_with_types_keep_what_they_store(tmp_path, values, names):
     assert group.names == names
     texts = [str(v) if v is not None and v == v else "(missing)" for v in values.to_pylist()]
     assert [group.names[code] for code in group.codes] == texts
+
+
+def test_a_column_to_cut_by_keeps_the_country_na_and_numbers_stay_numbers(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("y,s,country,age\n1,3,NA,31\n0,2,DE,NA\n0,1,,40\n", encoding="utf-8")
+    columns = read_columns(path, Roles(label="y", scores=("s",), by=("country", "age")))
+    assert columns.by["country"].tolist() == ["NA", "DE", None]
+    assert columns.by["age"][0] == 31
+    assert columns.by["age"][1] is None or np.isnan(columns.by["age"][1])

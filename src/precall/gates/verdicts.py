@@ -144,9 +144,8 @@ class Gate(Rich):
         candidate = wording.clean_name(self.candidate)
         rules = wording.plural(len(self.rules), "rule")
         if self.verdict == PASSED:
-            return (
-                f"{candidate} passed: it keeps {'its' if len(self.rules) > 1 else 'the'} {rules}."
-            )
+            kept = rules if len(self.rules) > 1 else "rule"
+            return f"{candidate} passed: it keeps its {kept}."
         if self.verdict == FAILED:
             return f"{candidate} failed: it breaks {verdicts.count(FAILED)} of {rules}."
         open_rules = verdicts.count(UNDECIDED)

@@ -334,4 +334,5 @@ _MOST_SHOWN = 30
 
 
 def _limits(interval: Interval) -> str:
-    return f"{interval.estimate:.3g} ({interval.low:.3g} to {interval.high:.3g})"
+    shown = f"{interval.estimate:.3g} ({interval.low:.3g} to {interval.high:.3g})"
+    return shown.replace("-", "\N{MINUS SIGN}")

@@ -111,6 +111,7 @@ class Roles:
             columns=tuple(self.columns),
             numbers=frozenset(numbers),
             texts=frozenset(names - numbers),
+            levels=frozenset(self.by),
         )
 
 

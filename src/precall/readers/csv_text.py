@@ -216,7 +216,7 @@ def _with_missing(table: Any, wanted: Wanted) -> Any:
     for place, name in enumerate(table.column_names):
         column = table.column(name)
         if pa.types.is_string(column.type):
-            words = ("",) if name in wanted.texts else MISSING_WORDS
+            words = ("",) if name in wanted.texts | wanted.levels else MISSING_WORDS
             is_missing = pc.is_in(column, value_set=pa.array(words))
             filled = pc.if_else(is_missing, pa.scalar(None, column.type), column)
             table = table.set_column(place, name, filled)

@@ -48,7 +48,7 @@ def _column(cells: list[Any], name: str, wanted: Wanted) -> Any:
     """One column, with the types of :mod:`csv_text`; numbers of a workbook are doubles."""
     import pyarrow as pa
 
-    missing = ("",) if name in wanted.texts else MISSING_WORDS
+    missing = ("",) if name in wanted.texts | wanted.levels else MISSING_WORDS
     values = [None if isinstance(cell, str) and cell in missing else cell for cell in cells]
     filled = [value for value in values if value is not None]
     numbers = all(isinstance(value, (int, float)) for value in filled)

@@ -9,6 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from .._words import plural
 from ..exceptions import InputError
 from .messages import no_rows, source_name, unreadable
 from .sources import File
@@ -44,7 +45,7 @@ class Layout:
         if said.encoding is None and self.encoding is not None:
             found.append(f"text in {self.encoding}")
         if self.skip:
-            found.append(f"the first {self.skip} lines left out, up to those that begin with '#'")
+            found.append(f"{plural(self.skip, 'line')} before the line of names left out")
         return found
 
 

@@ -21,6 +21,8 @@ class Wanted:
         Those that hold numbers.
     texts : frozenset of str
         Those that hold names (groups, clusters), which are text and nothing else.
+    levels : frozenset of str
+        Those to cut by: numbers if every cell is one; otherwise names, such as the country NA.
     guess : bool
         Whether the types of the columns of text files follow from their cells. If not, they
         depend on their part only: numbers are doubles, and the rest is the text of the cells.
@@ -32,6 +34,7 @@ class Wanted:
     columns: tuple[str, ...]
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
+    levels: frozenset[str] = frozenset()
     guess: bool = True
     check: Callable[[Sequence[str], str], None] | None = None
 
