@@ -26,6 +26,7 @@ COMMANDS = (
     "slices",
     "gate",
     "rank",
+    "audit",
     "private",
     "check",
 )

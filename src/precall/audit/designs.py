@@ -84,6 +84,7 @@ def from_inclusion(inclusion: object, known: KnownLabels, size: int) -> Design:
             )
     _require_probabilities(values, known)
     _require_certain(values, known)
+    _require_likely(values, known)
     groups = _groups(values)
     labelled = np.bincount(groups[known.rows], minlength=int(groups.max()) + 1)
     # A group that no label came from joins the next one with a smaller probability.
@@ -130,6 +131,18 @@ def _require_certain(values: FloatArray, known: KnownLabels) -> None:
         )
 
 
+def _require_likely(values: FloatArray, known: KnownLabels) -> None:
+    """Refuse numbers of labels that such probabilities do not give: more than 6 errors away."""
+    expected, found = float(values.sum()), known.rows.size
+    error = float(np.sqrt(np.sum(values * (1.0 - values))))
+    if abs(found - expected) > 6.0 * error + 1.0:
+        raise InputError(
+            f"inclusion stands for about {expected:,.0f} labels in {values.size:,} rows, and "
+            f"{found:,} have one: give all rows of the population, labelled or not, and the labels "
+            "of all rows that were drawn."
+        )
+
+
 def _groups(values: FloatArray) -> IntArray:
     """Groups of equal probability, the highest first; of similar ones where they are many."""
     distinct = np.unique(values)
@@ -138,3 +151,29 @@ def _groups(values: FloatArray) -> IntArray:
         values, distinct = -steps, np.unique(-steps)
     found: IntArray = (distinct.size - 1 - np.searchsorted(distinct, values)).astype(np.int64)
     return found
+
+
+def strata_from_shares(scores: Array, rows: IntArray, inclusion: FloatArray) -> IntArray:
+    """Return the strata of a population from the labelled rows and their probabilities alone.
+
+    Where strata are ranges of the score, a run of n labelled rows of equal probability p, from the
+    highest score down, comes from ``n / p`` rows: together they have to be the population.
+    """
+    if np.any((inclusion <= 0.0) | (inclusion > 1.0)):
+        raise InputError("inclusion must be above 0 and at most 1.")
+    order = np.argsort(scores[rows], kind="stable")[::-1]
+    shares = inclusion[order]
+    fresh = np.append(True, ~np.isclose(shares[1:], shares[:-1], rtol=1e-6, atol=0.0))
+    run = np.cumsum(fresh) - 1
+    labels = np.bincount(run)
+    sizes = np.rint(labels / shares[np.flatnonzero(fresh)]).astype(np.int64)
+    ends = np.cumsum(sizes)
+    above = scores.size - np.searchsorted(np.sort(scores), scores, side="right")
+    stratum = np.searchsorted(ends, above, side="right")
+    if int(ends[-1]) != scores.size or not np.array_equal(stratum[rows[order]], run):
+        raise InputError(
+            f"the labels and their inclusion stand for {int(ends[-1]):,} rows in "
+            f"{plural(int(sizes.size), 'range', 'ranges')} of the score, and the population has "
+            f"{scores.size:,}: give a population that has the column of inclusion too."
+        )
+    return stratum

@@ -35,6 +35,7 @@ _COMMANDS = (
     "slices",
     "gate",
     "rank",
+    "audit",
     "private",
     "check",
 )

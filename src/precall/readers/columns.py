@@ -190,6 +190,32 @@ def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
     return Columns(scores=scores, by=by, **{role: read() for role, read in readers.items()})
 
 
+def read_values(
+    source: Named,
+    *,
+    numbers: Sequence[str],
+    values: Sequence[str] = (),
+    options: ReadOptions | None = None,
+) -> dict[str, Array]:
+    """Read columns of numbers without gaps, and columns of anything, None where they have none.
+
+    Examples
+    --------
+    >>> from precall import example_path
+    >>> from precall.readers.columns import read_values
+    >>> found = read_values(example_path(), numbers=["amount"], values=["channel"])
+    >>> found["amount"].size, str(found["channel"][0])
+    (4000, 'in store')
+    """
+    wanted = Wanted(columns=tuple(dict.fromkeys([*numbers, *values])), numbers=frozenset(numbers))
+    with opened(source, options) as files:
+        table = read_table(files, wanted, source)
+    if table.num_rows == 0:
+        raise no_rows(source)
+    found = {name: _values(column_of(table, name), name) for name in values}
+    return found | {name: _scores(column_of(table, name), name) for name in numbers}
+
+
 def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
     table = read_table(files, roles.wanted, source)
     options = files[0].options

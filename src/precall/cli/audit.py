@@ -1,0 +1,277 @@
+"""``precall audit``: which rows to label, and what their labels say about all rows."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any
+
+import click
+import numpy as np
+
+from .._output import whole_file
+from .._text import visible
+from .._version import __version__
+from .._words import plural
+from ..audit import Sample, plan
+from ..audit.designs import strata_from_shares
+from ..audit.sample import TARGETS
+from ..evaluation import wording
+from ..exceptions import InputError
+from ..inference.intervals import interval
+from ..metrics import Metric, as_metric
+from ..readers.columns import read_values
+from ..readers.label_columns import numeric_label
+from ..readers.options import ReadOptions
+from .examples import Command, Group
+from .options import (
+    Source,
+    check_output,
+    file_argument,
+    json_option,
+    level_option,
+    metric_option,
+    more_metrics_option,
+    reading_options,
+    seed_option,
+)
+from .terminal import console, grid, sentences, spinner, write_json
+
+ROW = "row"
+_WRITTEN = "inclusion"
+
+
+@click.group(
+    "audit",
+    cls=Group,
+    examples=(
+        "precall audit plan all.parquet --score s --budget 500 -o to_label.csv",
+        "precall audit estimate all.csv --score s --label y --inclusion p",
+    ),
+)
+def command() -> None:
+    """Plan which rows to label, and answer for all rows from those labels."""
+
+
+@command.command(
+    "plan",
+    cls=Command,
+    examples=(
+        "precall audit plan all.parquet --score s --budget 500 -o to_label.csv",
+        "precall audit plan all.csv --score s --guess s --budget 500 -o to_label.csv",
+    ),
+)
+@file_argument()
+@click.option("--score", required=True, metavar="COLUMN", help="Column with scores of all rows.")
+@click.option("--budget", required=True, type=click.IntRange(min=1), help="How many rows to label.")
+@click.option(
+    "--guess", metavar="COLUMN", help="Column with a guess of the probability of a positive."
+)
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Column to copy beside each row, such as an identifier; repeat it for several.",
+)
+@metric_option("What the labels are for")
+@seed_option
+@click.option("-o", "--output", required=True, metavar="FILE", help="A .csv file to fill in.")
+@reading_options
+def plan_command(
+    file: Source,
+    score: str,
+    budget: int,
+    guess: str | None,
+    keep: tuple[str, ...],
+    metric: Metric,
+    seed: int,
+    output: str,
+    reading: ReadOptions,
+) -> None:
+    """Choose the rows of FILE to label, and write them to a file that people fill in.
+
+    It has the number of each row, from 0, its score, the probability with which it was chosen, and
+    an empty column for the label.
+    """
+    path = check_output(output, (".csv",), file)
+    numbers = [score, *([guess] if guess else [])]
+    with spinner() as say:
+        say("reading")
+        columns = read_values(file, numbers=numbers, values=keep, options=reading)
+    found = plan(
+        columns[score],
+        budget=budget,
+        metric=metric,
+        guess=columns[guess] if guess else None,
+        rng=seed,
+    )
+    kept = [name for name in keep if name not in (ROW, score, _WRITTEN, "label")]
+    with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text)
+        writer.writerow([ROW, *kept, score, _WRITTEN, "label"])
+        lines = [found.rows, *(columns[name][found.rows] for name in [*kept, score])]
+        cells = [each.tolist() for each in [*lines, found.inclusion[found.rows]]]
+        writer.writerows([*line, ""] for line in zip(*cells, strict=True))
+    number = plural(int(found.rows.size), "row")
+    where = f"of {found.inclusion.size:,} to label are in {visible(path)}"
+    said = [f"{number} {where}: fill in the column label, with 1 or 0."]
+    if found.expected_width is not None:
+        said.append(
+            f"The 95 % interval of {found.metric} will be about {found.expected_width:.2g} wide; "
+            f"rows drawn without a plan would need {plural(found.uniform_budget or 0, 'label')}."
+        )
+    sentences(console(), said)
+
+
+@command.command(
+    "estimate",
+    cls=Command,
+    examples=(
+        "precall audit estimate all.csv --score s --label y --inclusion p",
+        "precall audit estimate done.csv --score s --label y --inclusion p --population all.csv",
+    ),
+)
+@file_argument()
+@click.option("--score", required=True, metavar="COLUMN", help="Column with scores.")
+@click.option(
+    "--label", required=True, metavar="COLUMN", help="Column of labels, empty where unknown."
+)
+@click.option(
+    "--inclusion",
+    required=True,
+    metavar="COLUMN",
+    help="Column with the probability with which each row was to be labelled.",
+)
+@click.option(
+    "--population",
+    metavar="FILE",
+    help="The file with the scores of all rows, if FILE has only those to label.",
+)
+@click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
+@more_metrics_option
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    default=TARGETS[0],
+    show_default=True,
+    help="Answer for these rows, or for the process that they came from.",
+)
+@level_option
+@json_option
+@reading_options
+def estimate_command(
+    file: Source,
+    score: str,
+    label: str,
+    inclusion: str,
+    population: str | None,
+    pos_label: str | None,
+    metrics: tuple[Metric, ...],
+    target: str,
+    level: float,
+    as_json: bool,
+    reading: ReadOptions,
+) -> None:
+    """Say how good the scores of a whole population are, from the labels of some of its rows.
+
+    FILE has all rows, or, with --population, those that precall audit plan chose.
+    """
+    with spinner() as say:
+        say("reading")
+        if population is None:
+            columns = read_values(file, numbers=[score, inclusion], values=[label], options=reading)
+            labels = _labels(columns[label], pos_label, label)
+            sample = Sample(columns[score], labels, inclusion=columns[inclusion], target=target)
+        else:
+            sample = _of_population(
+                file, score, label, inclusion, population, pos_label, target, reading
+            )
+    asked = metrics or (as_metric("aucpr"),)
+    found = [interval(sample, metric, confidence_level=level) for metric in asked]
+    if as_json:
+        counts = {
+            "rows": sample.n_rows,
+            "labels": sample.n_labelled,
+            "positives": sample.n_positives,
+        }
+        answers = [each.to_dict() for each in found]
+        write_json({"precall": __version__, "file": file, **counts, "answers": answers})
+        return
+    output = console()
+    sentences(
+        output,
+        [
+            f"{sample.n_labelled:,} of {plural(sample.n_rows, 'row')} are labelled, "
+            f"{sample.n_positives:,} of them positive. {wording.percent(level)} intervals for "
+            + ("all rows:" if target == TARGETS[0] else "the process that the rows came from:")
+        ],
+    )
+    output.print()
+    rows = [
+        [
+            each.metric,
+            wording.number(each.estimate),
+            wording.number(each.low),
+            wording.number(each.high),
+        ]
+        for each in found
+    ]
+    titles = [("", "left"), ("estimate", "right"), ("from", "right"), ("to", "right")]
+    grid(output, titles, rows, indent=2)
+
+
+def _labels(values: Any, pos_label: str | None, name: str) -> Any:
+    """Labels with gaps; words are compared with the positive one."""
+    if pos_label is None:
+        return values
+    known = np.array([value is not None and value == value for value in values.tolist()])
+    words = any(isinstance(value, str) for value in values.tolist())
+    wanted = pos_label if words else numeric_label(pos_label, f"label column {name!r}")
+    found = np.full(values.size, np.nan)
+    found[known] = [value == wanted for value in values[known].tolist()]
+    return found
+
+
+def _of_population(
+    file: Source,
+    score: str,
+    label: str,
+    inclusion: str,
+    population: str,
+    pos_label: str | None,
+    target: str,
+    reading: ReadOptions,
+) -> Sample:
+    """Put the labels of a filled-in plan on the rows of the population."""
+    drawn = read_values(file, numbers=[ROW, score, inclusion], values=[label], options=reading)
+    scores = read_values(population, numbers=[score], options=reading)[score]
+    labels = _labels(drawn[label], pos_label, label)
+    found: dict[int, Any] = {}
+    for line, (row, given) in enumerate(zip(drawn[ROW].tolist(), labels.tolist(), strict=True), 1):
+        number = int(row)
+        if not 0 <= number < scores.size or number != row:
+            raise InputError(
+                f"column {ROW!r} has {row:g} in data row {line}, and the population has "
+                f"{scores.size:,} rows, counted from 0."
+            )
+        if number in found and found[number] != given:
+            raise InputError(
+                f"row {number} has two labels that contradict each other, the second in data row "
+                f"{line}: keep the right one."
+            )
+        found[number] = given
+    rows = drawn[ROW].astype(np.int64)
+    other = np.flatnonzero(scores[rows] != drawn[score])
+    if other.size:
+        raise InputError(
+            f"the score in data row {int(other[0]) + 1} is not that of row "
+            f"{int(rows[other[0]])} of the population: give the population that was planned with."
+        )
+    empty = sum(value is None or value != value for value in found.values())
+    if empty:
+        raise InputError(
+            f"{plural(empty, 'row')} of {len(found):,} have no label yet: fill in label column "
+            f"{label!r}."
+        )
+    chosen, first = np.unique(rows, return_index=True)
+    strata = strata_from_shares(scores, chosen, drawn[inclusion][first].astype(np.float64))
+    return Sample(scores, found, strata=strata, target=target)
