@@ -146,7 +146,7 @@ def _bootstrap_of_confidenceinterval(label: Label, score: Score) -> Limits:
 
 def _precision(ranking: pr.Ranking, threshold: float) -> Limits:
     return _limits(
-        pr.interval(ranking, pr.metrics.f_beta_at_threshold(threshold, beta=0), sampling="rows")
+        pr.interval(ranking, pr.metrics.precision_at_threshold(threshold), method="wilson")
     )
 
 
@@ -186,11 +186,8 @@ def _same_distribution(returned: dict[str, object]) -> str:
 
 
 def _same_precision(returned: dict[str, object]) -> str:
-    """The same proportion; the limits are of another method, and shown."""
-    estimates = [limits[0] for limits in returned.values()]
-    np.testing.assert_allclose(estimates, estimates[0], rtol=1e-12)
-    methods = {SUBJECT: "influence", STATSMODELS: "Wilson"}
-    return "; ".join(
-        f"{name} ({methods[name]}): {low:.5f} to {high:.5f}"
-        for name, (_, low, high) in returned.items()
-    )
+    """The same proportion with the same limits, Wilson's."""
+    first, *others = returned.values()
+    for other in others:
+        np.testing.assert_allclose(other, first, rtol=1e-9)
+    return f"Wilson: {first[1]:.5f} to {first[2]:.5f}"

@@ -27,6 +27,11 @@ def at_least(values: Any, limit: Any) -> Any:
     return np.asarray(values) >= limit - TOLERANCE * np.abs(limit)
 
 
+def at_most(values: Any, limit: Any) -> Any:
+    """Return whether values stay under a limit, or pass it by rounding only."""
+    return at_least(np.negative(values), -limit)
+
+
 def first_highest(values: Any) -> int:
     """Index of the first of the highest values; values that differ by rounding only are equal."""
     values = np.asarray(values, dtype=np.float64)

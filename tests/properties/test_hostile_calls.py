@@ -99,6 +99,8 @@ NEEDED: dict[str, Any] = {
     "label": lambda: "y",
     "words": lambda: "aucpr",
     "k": lambda: 3,
+    "probability": lambda: 0.3,
+    "cost_ratio": lambda: 5.0,
 }
 ALSO = {
     "undo_downsampling": {"ratio": 0.5},

@@ -11,6 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import precall as pr
+from precall.metrics.confusion import AtThreshold
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
@@ -22,6 +23,7 @@ class Metric:
     function: Callable[[pr.Ranking], float]
     ranks_only: bool = True
     weight_is_repetition: bool = True
+    kept: tuple[float, ...] = ()
 
 
 METRICS: dict[str, Metric] = {
@@ -44,7 +46,33 @@ METRICS: dict[str, Metric] = {
     "tie_bounds_high": Metric(lambda r: pr.tie_bounds(r).high),
     "calibrated": Metric(lambda r: pr.aucpr(r.at_prevalence(0.1))),
     "precision_at_half": Metric(lambda r: float(pr.pr_curve(r).at(0.5))),
+    **{
+        name: Metric(kind(0.5), ranks_only=False, kept=(0.5,))
+        for name, kind in pr.METRICS.items()
+        if issubclass(kind, AtThreshold)
+    },
+    "net_benefit": Metric(
+        pr.metrics.net_benefit(0.2, threshold=0.5), ranks_only=False, kept=(0.5,)
+    ),
+    "expected_cost": Metric(
+        pr.metrics.expected_cost(3, threshold=0.5), ranks_only=False, kept=(0.5,)
+    ),
+    **{
+        name: Metric(pr.METRICS[name](0.4))
+        for name in ("precision_at_k", "recall_at_k", "lift_at_k")
+    },
 }
+
+
+def test_no_metric_is_missing():
+    """Those left out count rows by rank, and take no weights."""
+    known = set(METRICS) | {"aucpr", "precision_at_recall", "recall_at_precision"}
+    assert set(pr.METRICS) - known == {
+        "ndcg",
+        "reciprocal_rank",
+        "r_precision",
+        "eleven_point_precision",
+    }
 
 
 @st.composite
@@ -63,8 +91,10 @@ def data_sets(draw):
 def test_order_of_rows_does_not_matter(name, data, seed):
     y, s = data
     order = np.random.default_rng(seed).permutation(len(y))
-    value = METRICS[name].function
-    assert value(pr.rank(y[order], s[order])) == pytest.approx(value(pr.rank(y, s)), rel=1e-12)
+    value, kept = METRICS[name].function, METRICS[name].kept
+    assert value(pr.rank(y[order], s[order], thresholds=kept)) == pytest.approx(
+        value(pr.rank(y, s, thresholds=kept)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", [n for n, m in METRICS.items() if m.ranks_only])
@@ -79,8 +109,8 @@ def test_strictly_increasing_transforms_do_not_matter(name, data, kind):
         "int": lambda: s.astype(np.int16) * 7,
         "float32": lambda: s.astype(np.float32),
     }[kind]()
-    value = METRICS[name].function
-    assert value(pr.rank(y, transformed)) == value(pr.rank(y, s))
+    value, kept = METRICS[name].function, METRICS[name].kept
+    assert value(pr.rank(y, transformed, thresholds=kept)) == value(pr.rank(y, s, thresholds=kept))
 
 
 @pytest.mark.parametrize("name", [n for n, m in METRICS.items() if m.weight_is_repetition])
@@ -89,10 +119,10 @@ def test_strictly_increasing_transforms_do_not_matter(name, data, kind):
 def test_weight_is_repetition(name, data, seed):
     y, s = data
     times = np.random.default_rng(seed).integers(1, 4, len(y))
-    value = METRICS[name].function
-    weighted = value(pr.rank(y, s, sample_weight=times))
+    value, kept = METRICS[name].function, METRICS[name].kept
+    weighted = value(pr.rank(y, s, sample_weight=times, thresholds=kept))
     assert weighted == pytest.approx(
-        value(pr.rank(np.repeat(y, times), np.repeat(s, times))), rel=1e-12
+        value(pr.rank(np.repeat(y, times), np.repeat(s, times), thresholds=kept)), rel=1e-12
     )
 
 
@@ -101,9 +131,9 @@ def test_weight_is_repetition(name, data, seed):
 @given(data=data_sets())
 def test_weights_of_one_change_nothing(name, data):
     y, s = data
-    value = METRICS[name].function
-    ones = pr.rank(y, s, sample_weight=np.ones(len(y)))
-    assert value(ones) == pytest.approx(value(pr.rank(y, s)), rel=1e-13)
+    value, kept = METRICS[name].function, METRICS[name].kept
+    ones = pr.rank(y, s, sample_weight=np.ones(len(y)), thresholds=kept)
+    assert value(ones) == pytest.approx(value(pr.rank(y, s, thresholds=kept)), rel=1e-13)
 
 
 @pytest.mark.parametrize("name", METRICS)
@@ -111,9 +141,9 @@ def test_weights_of_one_change_nothing(name, data):
 @given(data=data_sets())
 def test_adding_the_ranking_to_itself_doubles_every_row(name, data):
     y, s = data
-    value = METRICS[name].function
-    ranking = pr.rank(y, s)
-    twice = pr.rank(np.tile(y, 2), np.tile(s, 2))
+    value, kept = METRICS[name].function, METRICS[name].kept
+    ranking = pr.rank(y, s, thresholds=kept)
+    twice = pr.rank(np.tile(y, 2), np.tile(s, 2), thresholds=kept)
     assert value(ranking + ranking) == pytest.approx(value(twice), rel=1e-12)
 
 
@@ -121,6 +151,6 @@ def test_adding_the_ranking_to_itself_doubles_every_row(name, data):
 @settings(max_examples=25)
 @given(data=data_sets())
 def test_json_round_trip_changes_nothing(name, data):
-    ranking = pr.rank(*data)
-    value = METRICS[name].function
+    value, kept = METRICS[name].function, METRICS[name].kept
+    ranking = pr.rank(*data, thresholds=kept)
     assert value(pr.Ranking.from_dict(ranking.to_dict())) == value(ranking)

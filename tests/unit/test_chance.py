@@ -41,6 +41,7 @@ class TestExact:
             "precision_at_recall(0.5)",
             "precision_at_k(3)",
             "recall_at_k(4)",
+            "lift_at_k(0.3)",
         ],
     )
     def test_every_placement_is_counted_with_its_ties(self, words):
@@ -59,6 +60,11 @@ class TestExact:
         expected = [5 / 12, 1 / 2, 7 / 12, 3 / 4, 5 / 6, 1]
         np.testing.assert_allclose(test.distribution, expected)
         assert test.p_value == pytest.approx(2 / 6)
+
+    def test_fewer_errors_are_better(self):
+        y, s = [1, 1, 0, 0, 0], [0.9, 0.8, 0.3, 0.2, 0.1]
+        for words in ("false_positive_rate_at_threshold(0.5)", "expected_cost(2)"):
+            assert pr.chance_test(pr.Rows(y, s), words).p_value == pytest.approx(1 / 10)
 
     def test_equal_scores_say_nothing(self):
         test = pr.chance_test(pr.Rows([1, 0, 0, 1, 0], [2, 2, 2, 2, 2]))

@@ -12,6 +12,7 @@ from precall.inference.resampling import resampler_for
 from precall.inference.rules import RULES
 from precall.inference.rules.bootstrap import resampled
 from precall.inference.units import row_values
+from precall.metrics.confusion import AtThreshold
 from precall.ranking import Cells
 from precall.rows import locate
 from precall.simulate import Bibeta, Binormal, rank_batch
@@ -33,7 +34,10 @@ METRICS = [
     pr.metrics.aucnpr(estimator="davis_goadrich"),
     pr.metrics.auroc(),
     pr.metrics.auprg(),
+    *(kind(0.7) for kind in pr.METRICS.values() if issubclass(kind, AtThreshold)),
     pr.metrics.f_beta_at_threshold(0.4, beta=2.0),
+    pr.metrics.net_benefit(0.2, threshold=0.7),
+    pr.metrics.expected_cost(3, threshold=0.7),
 ]
 
 

@@ -14,12 +14,12 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.bands.crossing import joint_probability
+from precall.inference.limits import share_limits
 from precall.points.certificates import (
     binomial_tail,
     first_rank,
     passing_run,
     sequences,
-    share_limits,
     smallest_rank,
     uniform_share,
 )

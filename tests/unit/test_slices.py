@@ -509,7 +509,7 @@ def columned(**columns):
         (lambda: pr.slices(columned(g=["x"] * 40), "g", prevalence=1.0), "prevalence must"),
         (lambda: pr.slices(columned(g=["x"] * 40), "g", prevalence=1 - 1e-16), "leave room"),
         (lambda: pr.slices(columned(g=["x"] * 40), "g", "aucp"), "Did you mean 'aucpr'"),
-        (lambda: pr.slices(columned(g=["x"] * 40), "g", "precision_at_k(3)"), "no interval"),
+        (lambda: pr.slices(columned(g=["x"] * 40), "g", "ndcg"), "no interval"),
         (lambda: pr.slices(columned(g=["x"] * 40), "g", model="b"), "there is no model 'b'"),
         (lambda: pr.slices(pr.Rows([1] * 9, [1] * 9, columns={"g": [1] * 9}), "g"), "no negatives"),
         (lambda: pr.slices(columned(g=["x"] * 40), "g").of(g="y"), "no slice 'g=y'"),

@@ -19,8 +19,7 @@ import numpy.typing as npt
 
 from .._numerics import ratio
 from .._rounding import TOLERANCE
-from ..inference.limits import normal_quantile
-from ..points.certificates import share_limits
+from ..inference.limits import normal_quantile, share_limits
 from .strata_pieces import Pieces
 
 FloatArray = npt.NDArray[np.float64]

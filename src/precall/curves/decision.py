@@ -18,6 +18,7 @@ from .._notebook import Rich, drawing
 from .._numerics import ratio
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics._kernels import roc_hull
+from ..metrics.utility import require_probabilities
 from ..ranking import Ranking, as_ranked
 
 Array = npt.NDArray[Any]
@@ -321,12 +322,7 @@ def _require_probabilities(data: Any, model: str | None, ranking: Ranking, what:
     """Refuse scores outside [0, 1], as far as they are known."""
     rows = as_ranked(data, model).rows
     known = ranking.threshold if rows is None else rows.scores[rows.model_named(model)]
-    low, high = np.min(known), np.max(known)
-    if low < 0 or high > 1:
-        raise InputError(
-            f"{what} takes the scores for probabilities, and these go from {low:.6g} to "
-            f"{high:.6g}: calibrate them first, or take cost_curve, which needs no probabilities."
-        )
+    require_probabilities(known, what, "take cost_curve, which needs no probabilities")
 
 
 def _frozen(values: Any) -> FloatArray:

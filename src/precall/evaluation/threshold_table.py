@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..points.certificates import share_limits
+from ..inference.limits import share_limits
 from ..points.independent import IndependentCounts, independent_counts
 from ..ranking import Ranking
 from .quiet import quietly

@@ -13,7 +13,7 @@ from .. import _validation
 from .._notebook import Rich
 from .._numerics import ratio
 from ..exceptions import InputError
-from ..metrics.top_k import DiscountedGain
+from ..metrics.by_rank import DiscountedGain
 from ..ranking import grouping as _grouping
 from ..ranking.ranking_set import RankingSet
 from ..readers import trec_files

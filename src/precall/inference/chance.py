@@ -18,10 +18,10 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._notebook import Rich
-from .._rounding import at_least
+from .._rounding import at_least, at_most
 from ..exceptions import InputError
 from ..metrics import Metric, as_metric
-from ..metrics.confusion import AtThreshold
+from ..metrics.confusion import OfCounts
 from ..ranking import Cells, Ranking, as_ranked
 from .resampling import Progress
 
@@ -49,7 +49,8 @@ class ChanceTest(Rich):
     expected : float
         The mean over random orders.
     p_value : float
-        Probability that a random order has at least the estimate.
+        Probability that a random order is at least as good: that it has at least the estimate, or
+        at most, where less is better.
     distribution : array
         Values of the metric for random orders, ascending.
     probabilities : array
@@ -156,7 +157,7 @@ def chance_test(
     _require_exchangeable(ranking, rows)
     bound = chosen.on_both_classes(ranking)
     estimate = float(bound.of_ranking(ranking))
-    if isinstance(chosen, AtThreshold):
+    if isinstance(chosen, OfCounts):
         return _at_threshold(chosen, ranking, estimate)
     if not chosen.of_ranks:
         raise InputError(f"chance_test needs a metric of the order of the rows, got {chosen}.")
@@ -169,7 +170,7 @@ def chance_test(
         else _random_places(ties, n_pos, count, generator, progress)
     )
     values = np.concatenate([_values(bound, ties, places) for places in blocks])
-    reached = int(np.count_nonzero(at_least(values, estimate)))
+    reached = int(np.count_nonzero(_as_good(chosen, values, estimate)))
     return ChanceTest(
         metric=str(chosen),
         estimate=estimate,
@@ -179,6 +180,10 @@ def chance_test(
         probabilities=np.full(values.size, 1.0 / values.size),
         exact=exact,
     )
+
+
+def _as_good(metric: Metric, values: FloatArray, estimate: float) -> Any:
+    return (at_most if metric.lower_is_better else at_least)(values, estimate)
 
 
 def _require_exchangeable(ranking: Ranking, rows: Any) -> None:
@@ -264,10 +269,10 @@ def _values(metric: Metric, ties: _Ties, places: IntArray) -> FloatArray:
     return np.asarray(metric.value(Cells(positives, tied, above, below)), dtype=np.float64)
 
 
-def _at_threshold(metric: AtThreshold, ranking: Ranking, estimate: float) -> ChanceTest:
+def _at_threshold(metric: OfCounts, ranking: Ranking, estimate: float) -> ChanceTest:
     """Among so many rows selected, the number of positives is hypergeometric."""
     n, m = int(ranking.n_pos), int(ranking.n_neg)
-    reached = ranking.rows_reaching(metric.threshold)
+    reached = ranking.rows_reaching(metric.cut)
     selected = int(np.sum(ranking.positives[:reached]))
     selected += int(np.sum((ranking.above + ranking.tied)[:reached]))
     tp = np.arange(max(selected - m, 0), min(n, selected) + 1)
@@ -278,7 +283,7 @@ def _at_threshold(metric: AtThreshold, ranking: Ranking, estimate: float) -> Cha
         metric=str(metric),
         estimate=estimate,
         expected=float(np.sum(probability * values)),
-        p_value=float(min(np.sum(probability[at_least(values, estimate)]), 1.0)),
+        p_value=float(min(np.sum(probability[_as_good(metric, values, estimate)]), 1.0)),
         distribution=values[order],
         probabilities=probability[order],
         exact=True,

@@ -166,7 +166,7 @@ def compare(
         drawn = models.bootstrap(varying, n_resamples, generator, progress)
         covariance = np.cov(drawn)
         tests = [bootstrap_test(_apart(drawn[i], drawn[j]), level) for i, j in pairs]
-        best = share_best(drawn)
+        best = share_best(-drawn if what.lower_is_better else drawn)
         spread = [np.var(_apart(drawn, own), axis=1, ddof=1) for own in drawn]
         variances = np.array(spread)
         degrees: float | None = models.degrees
@@ -181,7 +181,8 @@ def compare(
             )
             for i, j in pairs
         ]
-        best = probability_best(apart, variances, scales)
+        better = -apart if what.lower_is_better else apart
+        best = probability_best(better, variances, scales)
     reach = largest_deviation(variances, scales, degrees, level)
     halves = [reach * float(np.sqrt(variances[i, j])) for i, j in pairs]
     interval_method = method
@@ -222,6 +223,7 @@ def compare(
         covariance=covariance,
         probability_best=dict(zip(names, best.tolist(), strict=True)),
         confidence_level=level,
+        lower_is_better=what.lower_is_better,
     )
 
 

@@ -44,6 +44,8 @@ class Comparison(Rich):
         Probability that each model is the best of them: from the joint normal distribution of
         the estimates, or the share of replicates in which it is, ties shared.
     confidence_level : float
+    lower_is_better : bool
+        Whether the best model is the one with the lowest estimate: rates of errors, costs.
     """
 
     metric: str
@@ -57,12 +59,14 @@ class Comparison(Rich):
     covariance: FloatArray
     probability_best: dict[str, float]
     confidence_level: float
+    lower_is_better: bool = False
 
     @property
     def ranked(self) -> list[str]:
         """Names of the models, best estimate first; of equal ones, the one given first."""
         names = list(self.estimates)
-        return [names[index] for index in falling(list(self.estimates.values()))]
+        sign = -1.0 if self.lower_is_better else 1.0
+        return [names[index] for index in falling([sign * v for v in self.estimates.values()])]
 
     @property
     def standard_errors(self) -> dict[str, float]:

@@ -184,6 +184,35 @@ def beta_limits(
     return np.where(none, 0.0, low), np.where(all_, 1.0, ends[1])
 
 
+def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, FloatArray]:
+    """Clopper-Pearson limits of a share: each is wrong with probability at most `delta`."""
+    from scipy.special import betaincinv
+
+    successes = np.asarray(successes, dtype=np.float64)
+    # Effective counts may differ from their total by a rounding error.
+    failures = np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
+    low = betaincinv(np.where(successes > 0, successes, 1.0), failures + 1.0, delta)
+    high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
+    # Older SciPy finds no number for some counts beyond 1e10: then nothing is known.
+    low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
+    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
+
+
+def wilson_limits(successes: Any, total: Any, confidence_level: float) -> tuple[Any, Any]:
+    """Wilson's limits of a share: the shares that a score test does not reject."""
+    square = normal_quantile(confidence_level) ** 2
+    successes = np.asarray(successes, dtype=np.float64)
+    total = np.asarray(total, dtype=np.float64)
+    failures = np.maximum(total - successes, 0.0)
+    middle = (successes + 0.5 * square) / (total + square)
+    half = np.sqrt(square * (successes * failures / total + 0.25 * square)) / (total + square)
+    # At 0 and at 1 the two differ by rounding only.
+    return (
+        np.where(successes > 0, np.maximum(middle - half, 0.0), 0.0),
+        np.where(failures > 0, np.minimum(middle + half, 1.0), 1.0),
+    )
+
+
 def _centre(estimate: Any, n: Any) -> Any:
     margin = _MARGIN_POSITIVES / n
     return np.clip(estimate, margin, 1.0 - margin)

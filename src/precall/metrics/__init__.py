@@ -6,7 +6,22 @@ options will do.
 """
 
 from .base import Metric
-from .confusion import F1, FBeta, PrecisionAtThreshold, RecallAtThreshold
+from .by_rank import DiscountedGain, ReciprocalRank
+from .confusion import (
+    F1,
+    Accuracy,
+    BalancedAccuracy,
+    FalseNegativeRate,
+    FalsePositiveRate,
+    FBeta,
+    Informedness,
+    Jaccard,
+    MatthewsCorrelation,
+    NegativePredictiveValue,
+    PrecisionAtThreshold,
+    RecallAtThreshold,
+    Specificity,
+)
 from .estimators import ESTIMATORS, Estimator
 from .gain import GainArea
 from .points import PrecisionAtRecall, RecallAtPrecision
@@ -14,7 +29,8 @@ from .precision_recall import NormalisedArea, PrecisionRecallArea
 from .registry import METRICS, as_metric, parse
 from .roc import RocArea
 from .search import ElevenPointPrecision, RPrecision
-from .top_k import DiscountedGain, PrecisionAtK, RecallAtK, ReciprocalRank
+from .top_k import LiftAtK, PrecisionAtK, RecallAtK
+from .utility import ExpectedCost, NetBenefit
 
 aucpr = PrecisionRecallArea
 aucnpr = NormalisedArea
@@ -26,8 +42,20 @@ precision_at_threshold = PrecisionAtThreshold
 recall_at_threshold = RecallAtThreshold
 f1_at_threshold = F1
 f_beta_at_threshold = FBeta
+specificity_at_threshold = Specificity
+false_positive_rate_at_threshold = FalsePositiveRate
+false_negative_rate_at_threshold = FalseNegativeRate
+negative_predictive_value_at_threshold = NegativePredictiveValue
+accuracy_at_threshold = Accuracy
+balanced_accuracy_at_threshold = BalancedAccuracy
+informedness_at_threshold = Informedness
+jaccard_at_threshold = Jaccard
+mcc_at_threshold = MatthewsCorrelation
+net_benefit = NetBenefit
+expected_cost = ExpectedCost
 precision_at_k = PrecisionAtK
 recall_at_k = RecallAtK
+lift_at_k = LiftAtK
 ndcg = DiscountedGain
 reciprocal_rank = ReciprocalRank
 r_precision = RPrecision
@@ -38,15 +66,26 @@ __all__ = [
     "METRICS",
     "Estimator",
     "Metric",
+    "accuracy_at_threshold",
     "as_metric",
     "aucnpr",
     "aucpr",
     "auprg",
     "auroc",
+    "balanced_accuracy_at_threshold",
     "eleven_point_precision",
+    "expected_cost",
     "f1_at_threshold",
     "f_beta_at_threshold",
+    "false_negative_rate_at_threshold",
+    "false_positive_rate_at_threshold",
+    "informedness_at_threshold",
+    "jaccard_at_threshold",
+    "lift_at_k",
+    "mcc_at_threshold",
     "ndcg",
+    "negative_predictive_value_at_threshold",
+    "net_benefit",
     "parse",
     "precision_at_k",
     "precision_at_recall",
@@ -56,4 +95,5 @@ __all__ = [
     "recall_at_precision",
     "recall_at_threshold",
     "reciprocal_rank",
+    "specificity_at_threshold",
 ]

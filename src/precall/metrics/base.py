@@ -8,7 +8,7 @@ data set, a thousand bootstrap replicates, a hundred thousand groups and a simul
 from __future__ import annotations
 
 import warnings
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -68,6 +68,8 @@ class Metric:
         Scores at which it needs the exact counts.
     places : tuple of int
         Ranks at which it needs the exact counts.
+    lower_is_better : bool
+        Whether a smaller value is the better one: rates of errors, costs.
     counts_missed : bool
         Whether it counts the positives of a ranking that were never scored.
     with_prevalence : str
@@ -92,6 +94,7 @@ class Metric:
     of_ranks: ClassVar[bool] = True
     thresholds: ClassVar[Any] = ()
     places: ClassVar[Any] = ()
+    lower_is_better: ClassVar[bool] = False
     counts_missed: ClassVar[Any] = False
     with_prevalence: ClassVar[str] = ""
 
@@ -272,6 +275,44 @@ class Metric:
         return cls(*arguments, **options)
 
 
+@dataclass(frozen=True)
+class OnData(Metric):
+    """A metric that was put on data: what is said of it is what the metric itself says."""
+
+    at: Metric = field(repr=False)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Those of the metric."""
+        low, high = self.at.bounds
+        return low, high
+
+    @property
+    def unit(self) -> tuple[float, float]:
+        """Its unit scale."""
+        zero, one = self.at.unit
+        return zero, one
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """Its name."""
+        return self.at.name
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return str(self.at.title)
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """Its interval rules."""
+        return tuple(self.at.rules)
+
+    def __str__(self) -> str:
+        """Return its words."""
+        return str(self.at)
+
+
 def warn_undefined(ranking: Ranking, title: str, stacklevel: int = 3) -> None:
     """Say which class is empty; the caller then returns the convention's value."""
     missing = "negatives" if ranking.n_pos else "positives"
@@ -283,7 +324,14 @@ def warn_undefined(ranking: Ranking, title: str, stacklevel: int = 3) -> None:
     )
 
 
-_EXAMPLES = {"recall": "0.8", "precision": "0.9", "threshold": "0.5", "k": "100"}
+_EXAMPLES = {
+    "recall": "0.8",
+    "precision": "0.9",
+    "threshold": "0.5",
+    "k": "100",
+    "probability": "0.1",
+    "cost_ratio": "20",
+}
 
 
 def _shown(value: Any) -> str:

@@ -3,48 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._numerics import ratio
 from ..exceptions import InputError
+from ..ranking import Ranking
 from ..ranking.number_layout import Cells
-from .base import Metric, totals
+from .base import Metric, OnData, totals
+from .four_counts import MEASURES, CountMeasure, CountShare, FourCounts, f_beta, recall_share
 
 
 @dataclass(frozen=True)
-class AtThreshold(Metric):
-    """A function of the true and the false positives at a threshold.
+class OfCounts(Metric):
+    """A function of the true and the false positives at one threshold, its `cut`.
 
-    A subclass defines :meth:`of` and :meth:`slopes`. It takes Rows, or a Ranking that kept the
-    threshold: ``rank(..., thresholds=[t])``.
+    A subclass defines :attr:`cut`, :meth:`of` and :meth:`slopes`. It takes Rows, or a Ranking that
+    kept the threshold: ``rank(..., thresholds=[t])``.
     """
 
-    threshold: float
-
     needs_negatives = False
-    rules = ("influence", "bootstrap_percentile", "bootstrap_bca", "bootstrap_t")
+    rules: ClassVar[Any] = (
+        "clopper_pearson",
+        "wilson",
+        "influence",
+        "bootstrap_percentile",
+        "bootstrap_bca",
+        "bootstrap_t",
+    )
     smooth = True
     of_ranks = False
     counts_missed = True
 
-    def __post_init__(self) -> None:
-        """Check the threshold."""
-        checked = _validation.as_number(self.threshold, "threshold")
-        object.__setattr__(self, "threshold", checked)
+    @property
+    def cut(self) -> float:
+        """The threshold."""
+        raise NotImplementedError(f"{type(self).__name__} needs a cut.")
 
     @property
     def thresholds(self) -> tuple[float, ...]:
         """Its threshold."""
-        return (self.threshold,)
+        return (self.cut,)
 
     @property
     def title(self) -> str:
         """What it is called in tables."""
-        return f"{self.summary} at threshold {self.threshold:g}"
+        return f"{self.summary} at threshold {self.cut:g}"
+
+    @property
+    def plain_share(self) -> CountShare | None:
+        """The share of rows that it is a function of, where it is one."""
+        return None
 
     def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
         """Return the metric of counts: true and false positives, all positives and negatives."""
@@ -56,19 +67,47 @@ class AtThreshold(Metric):
 
     def on(self, data: Any) -> Metric:
         """Return the metric with the number of rows at or above the threshold."""
-        selected = data.rows_reaching(self.threshold)
-        return _OnRows(at=self, selected=selected, missed=data.missed)
+        selected = data.rows_reaching(self.cut)
+        return OnRows(at=self, selected=selected, missed=data.missed)
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """A threshold has no place among cells alone."""
         raise InputError(f"{self} needs the thresholds of a ranking: use its on(ranking).")
 
+    def floor(self, ranking: Ranking) -> float | None:
+        """Return 0 where that is the worst value."""
+        return 0.0 if self.bounds[0] == 0.0 and not self.lower_is_better else None
+
 
 @dataclass(frozen=True)
-class _OnRows(Metric):
+class AtThreshold(OfCounts):
+    """A function of the true and the false positives at a threshold.
+
+    A subclass defines :meth:`of` and :meth:`slopes`.
+
+    Parameters
+    ----------
+    threshold : float
+    """
+
+    threshold: float
+
+    def __post_init__(self) -> None:
+        """Check the threshold."""
+        checked = _validation.as_number(self.threshold, "threshold")
+        object.__setattr__(self, "threshold", checked)
+
+    @property
+    def cut(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+
+@dataclass(frozen=True)
+class OnRows(OnData):
     """A metric of a threshold whose place is known: after the first `selected` rows."""
 
-    at: AtThreshold = field(repr=False)
+    at: OfCounts = field(repr=False)
     selected: Any
     missed: Any
 
@@ -76,29 +115,19 @@ class _OnRows(Metric):
     smooth = True
     of_ranks = False
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name of the metric that was put on the data."""
-        return self.at.name
-
-    @property
-    def title(self) -> str:
-        """Its title."""
-        return self.at.title
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """Its interval rules."""
-        rules: tuple[str, ...] = self.at.rules
-        return rules
-
-    def __str__(self) -> str:
-        """Return its words."""
-        return str(self.at)
-
     def take(self, groups: npt.NDArray[np.int64]) -> Metric:
         """Return the metric on some of the groups."""
-        return _OnRows(at=self.at, selected=self.selected[groups], missed=self.missed[groups])
+        return OnRows(at=self.at, selected=self.selected[groups], missed=self.missed[groups])
+
+    def of_ranking(self, ranking: Ranking) -> float:
+        """Return the metric of the ranking that it was put on."""
+        return float(self.at.of(*self.counts(ranking)))
+
+    def counts(self, ranking: Ranking) -> tuple[Any, Any, Any, Any]:
+        """Return true and false positives, all positives and all negatives of one ranking."""
+        last = self.selected - 1
+        tp, fp = (ranking.tp[last], ranking.fp[last]) if self.selected else (0, 0)
+        return tp, fp, ranking.n_pos + self.missed, ranking.n_neg
 
     def _counts(self, cells: Cells) -> tuple[Any, Any, Any, Any, Any]:
         chosen = np.arange(cells.positives.shape[-1]) < np.asarray(self.selected)[..., np.newaxis]
@@ -122,7 +151,37 @@ class _OnRows(Metric):
 
 
 @dataclass(frozen=True)
-class FBeta(AtThreshold):
+class OfMeasure(AtThreshold):
+    """A measure of the four counts at a threshold; 0 where it has no value."""
+
+    @property
+    def measure(self) -> CountMeasure:
+        """The measure."""
+        raise NotImplementedError(f"{type(self).__name__} needs a measure.")
+
+    @property
+    def plain_share(self) -> CountShare | None:
+        """The share of rows that it is a function of, where it is one."""
+        share = self.measure
+        return share if isinstance(share, CountShare) and share.weights is not None else None
+
+    def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
+        """Return the measure."""
+        found = self.measure.of(_four(tp, fp, n, m))
+        return np.where(np.isnan(found), 0.0, found)
+
+    def slopes(self, tp: Any, fp: Any, n: Any, m: Any) -> tuple[Any, Any]:
+        """Return the derivatives."""
+        return self.measure.slopes(_four(tp, fp, n, m))
+
+
+def _four(tp: Any, fp: Any, n: Any, m: Any) -> FourCounts:
+    # Cumulated weights may pass their total by a rounding error.
+    return FourCounts(tp, fp, np.maximum(n - tp, 0), np.maximum(m - fp, 0))
+
+
+@dataclass(frozen=True)
+class FBeta(OfMeasure):
     """The weighted harmonic mean of precision and recall at a threshold.
 
     Parameters
@@ -143,63 +202,112 @@ class FBeta(AtThreshold):
         if not 0.0 <= _validation.as_number(self.beta, "beta") < np.inf:
             raise InputError(f"beta must not be negative, and finite, got {self.beta!r}.")
 
-    def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
+    @property
+    def measure(self) -> CountMeasure:
         """``(1 + b^2) TP / (TP + FP + b^2 n)``."""
-        square = self.beta**2
-        return ratio((1.0 + square) * tp, tp + fp + square * n)
-
-    def slopes(self, tp: Any, fp: Any, n: Any, m: Any) -> tuple[Any, Any]:
-        """Return the derivatives."""
-        square = self.beta**2
-        whole = tp + fp + square * n
-        by_tp = ratio((1.0 + square) * (whole - tp), whole**2)
-        return by_tp, -ratio((1.0 + square) * tp, whole**2)
+        return f_beta(recall_share(self.beta))
 
 
-@dataclass(frozen=True)
-class F1(AtThreshold):
-    """The harmonic mean of precision and recall at a threshold."""
-
-    name = "f1_at_threshold"
-    summary = "F1"
-
-    def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
-        """``2 TP / (TP + FP + n)``."""
-        return FBeta(self.threshold).of(tp, fp, n, m)
-
-    def slopes(self, tp: Any, fp: Any, n: Any, m: Any) -> tuple[Any, Any]:
-        """Return the derivatives."""
-        return FBeta(self.threshold).slopes(tp, fp, n, m)
-
-
-@dataclass(frozen=True)
-class PrecisionAtThreshold(AtThreshold):
-    """The share of positives among the rows at or above a threshold."""
-
-    name = "precision_at_threshold"
-    summary = "precision"
-
-    def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
-        """``TP / (TP + FP)``."""
-        return ratio(tp, tp + fp)
-
-    def slopes(self, tp: Any, fp: Any, n: Any, m: Any) -> tuple[Any, Any]:
-        """Return the derivatives."""
-        whole = tp + fp
-        return ratio(fp, whole**2), -ratio(tp, whole**2)
+def _at_threshold(
+    class_name: str, measure: str, summary: str, what: str, *, name: str = ""
+) -> type[OfMeasure]:
+    """Make the metric of a measure."""
+    chosen = MEASURES[measure]
+    kind = type(
+        class_name,
+        (OfMeasure,),
+        {
+            "__doc__": f"{what}\n\n    Parameters\n    ----------\n    threshold : float\n    ",
+            "__module__": __name__,
+            "name": name or f"{measure}_at_threshold",
+            "summary": summary,
+            "bounds": chosen.bounds,
+            "lower_is_better": chosen.lower_is_better,
+            "unit": chosen.bounds,
+            "measure": chosen,
+        },
+    )
+    return dataclass(frozen=True)(kind)
 
 
-@dataclass(frozen=True)
-class RecallAtThreshold(AtThreshold):
-    """The share of the positives that are at or above a threshold."""
+PrecisionAtThreshold = _at_threshold(
+    "PrecisionAtThreshold",
+    "precision",
+    "precision",
+    "The share of positives among the rows at or above a threshold.",
+)
+RecallAtThreshold = _at_threshold(
+    "RecallAtThreshold",
+    "recall",
+    "recall",
+    "The share of the positives that are at or above a threshold.",
+)
+F1 = _at_threshold("F1", "f1", "F1", "The harmonic mean of precision and recall at a threshold.")
+Specificity = _at_threshold(
+    "Specificity",
+    "specificity",
+    "specificity",
+    "The share of the negatives that are under a threshold.",
+)
+FalsePositiveRate = _at_threshold(
+    "FalsePositiveRate",
+    "false_positive_rate",
+    "false-positive rate",
+    "The share of the negatives that are at or above a threshold.",
+)
+FalseNegativeRate = _at_threshold(
+    "FalseNegativeRate",
+    "false_negative_rate",
+    "false-negative rate",
+    "The share of the positives that are under a threshold.",
+)
+NegativePredictiveValue = _at_threshold(
+    "NegativePredictiveValue",
+    "negative_predictive_value",
+    "negative predictive value",
+    "The share of negatives among the rows under a threshold.",
+)
+Accuracy = _at_threshold(
+    "Accuracy",
+    "accuracy",
+    "accuracy",
+    "The share of all rows that a threshold puts on the right side.",
+)
+BalancedAccuracy = _at_threshold(
+    "BalancedAccuracy",
+    "balanced_accuracy",
+    "balanced accuracy",
+    "The mean of recall and specificity at a threshold.",
+)
+Informedness = _at_threshold(
+    "Informedness",
+    "informedness",
+    "informedness",
+    "Recall plus specificity less 1 at a threshold (Youden's index).",
+)
+Jaccard = _at_threshold(
+    "Jaccard",
+    "jaccard",
+    "Jaccard index",
+    "True positives over all rows that are positive or selected (threat score).",
+)
+MatthewsCorrelation = _at_threshold(
+    "MatthewsCorrelation",
+    "matthews_correlation",
+    "Matthews correlation",
+    "The correlation between being positive and being selected at a threshold.",
+    name="mcc_at_threshold",
+)
 
-    name = "recall_at_threshold"
-    summary = "recall"
-
-    def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
-        """``TP / n``."""
-        return ratio(tp, n)
-
-    def slopes(self, tp: Any, fp: Any, n: Any, m: Any) -> tuple[Any, Any]:
-        """Return the derivatives."""
-        return ratio(1.0, n), 0.0 * np.asarray(n)
+#: Those that nothing else names.
+AT_THRESHOLDS: tuple[type[OfMeasure], ...] = (
+    Specificity,
+    FalsePositiveRate,
+    FalseNegativeRate,
+    NegativePredictiveValue,
+    Accuracy,
+    BalancedAccuracy,
+    Informedness,
+    Jaccard,
+    MatthewsCorrelation,
+)

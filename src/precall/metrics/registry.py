@@ -9,37 +9,42 @@ from typing import Any
 from .. import _validation
 from ..exceptions import InputError
 from .base import Metric
-from .confusion import F1, FBeta, PrecisionAtThreshold, RecallAtThreshold
+from .by_rank import DiscountedGain, ReciprocalRank
+from .confusion import AT_THRESHOLDS, F1, FBeta, PrecisionAtThreshold, RecallAtThreshold
 from .gain import GainArea
 from .points import PrecisionAtRecall, RecallAtPrecision
 from .precision_recall import NormalisedArea, PrecisionRecallArea
 from .roc import RocArea
 from .search import ElevenPointPrecision, RPrecision
-from .top_k import DiscountedGain, PrecisionAtK, RecallAtK, ReciprocalRank
+from .top_k import LiftAtK, PrecisionAtK, RecallAtK
+from .utility import ExpectedCost, NetBenefit
+
+_KINDS: tuple[type[Metric], ...] = (
+    PrecisionRecallArea,
+    NormalisedArea,
+    PrecisionAtRecall,
+    RocArea,
+    GainArea,
+    RecallAtPrecision,
+    PrecisionAtThreshold,
+    RecallAtThreshold,
+    F1,
+    FBeta,
+    *AT_THRESHOLDS,
+    NetBenefit,
+    ExpectedCost,
+    PrecisionAtK,
+    RecallAtK,
+    LiftAtK,
+    DiscountedGain,
+    ReciprocalRank,
+    RPrecision,
+    ElevenPointPrecision,
+)
 
 #: Every metric by its name. What is added here appears in intervals, comparisons, groups, the
 #: command line and, if it says ``shown``, in the report.
-METRICS: dict[str, type[Metric]] = {
-    kind.name: kind
-    for kind in (
-        PrecisionRecallArea,
-        NormalisedArea,
-        PrecisionAtRecall,
-        RocArea,
-        GainArea,
-        RecallAtPrecision,
-        PrecisionAtThreshold,
-        RecallAtThreshold,
-        F1,
-        FBeta,
-        PrecisionAtK,
-        RecallAtK,
-        DiscountedGain,
-        ReciprocalRank,
-        RPrecision,
-        ElevenPointPrecision,
-    )
-}
+METRICS: dict[str, type[Metric]] = {kind.name: kind for kind in _KINDS}
 
 
 def as_metric(metric: object, where: Callable[[type[Metric]], bool] | None = None) -> Metric:

@@ -13,7 +13,8 @@ from .._numerics import ratio
 from ..ranking import Ranking
 from ..ranking.number_layout import Cells
 from .base import FloatArray
-from .top_k import ByRank, along_rows, hits
+from .by_rank import ByRank
+from .top_k import hits_at
 
 IntArray = npt.NDArray[np.int64]
 
@@ -63,9 +64,7 @@ class RPrecision(ByPositives):
 
     def of_lines(self, cells: Cells, n: IntArray) -> Any:
         """Return hits over positives."""
-        tp = np.cumsum(cells.positives, axis=-1)
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        return ratio(hits(cells, tp, fp, n[..., np.newaxis], along_rows), n)
+        return ratio(hits_at(cells, n), n)
 
 
 def _at_least(n: IntArray) -> IntArray:

@@ -1,276 +1,322 @@
-"""Metrics of the rows with the highest scores.
-
-Ties are never ordered by luck: every value is the expected one over all orders of the tied rows
-(McSherry & Najork 2008), in closed form.
-"""
+"""Metrics of the k rows with the highest scores, k being a number of rows or a share of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from .. import _validation
-from .._numerics import ratio, reciprocal_sum
+from .._numerics import ratio
 from ..exceptions import InputError
-from ..ranking import Ranking
 from ..ranking.number_layout import Cells
-from .base import FloatArray, Metric
-
-Array = npt.NDArray[Any]
-# Elements of a matrix of places inside ties.
-_BLOCK = 2**17
-
-
-def along_rows(values: Any) -> Any:
-    """Sum over the rows of one ranking, or of each line."""
-    return np.sum(values, axis=-1)
+from .base import FloatArray, Metric, OnData, totals
+from .by_rank import LINES, Array, ByRank, RowLayout, as_places
 
 
 @dataclass(frozen=True)
-class ByRank(Metric):
-    """What is counted by rank: rows of weight 1, and some of them at or before a place."""
+class TopK(ByRank):
+    """What is counted among the k highest scores; a tie at the cut gives its share.
 
-    needs_negatives = False
-    poolable = False
-    counts_missed = True
+    A subclass defines :meth:`over`. The gradient takes the cut as a quantile of all scores: a row
+    above it moves the number of positives there by ``y - rho``, where ``rho`` is the share of
+    positives about the cut, because it pushes one row out.
+
+    Parameters
+    ----------
+    k : int or float
+        A number of rows, or a share of them: above 0 and at most 1, written with a decimal point.
+    """
+
+    k: float
+
+    smooth = True
+    rules = ("clopper_pearson_of_ranks", "wilson_of_ranks", "bootstrap_percentile")
+    #: Whether the hits are counted in rows selected, not in positives.
+    per_row: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        """Check the number or the share of rows."""
+        object.__setattr__(self, "k", _as_k(self.k))
+
+    @property
+    def is_share(self) -> bool:
+        """Whether k is a share of the rows."""
+        return isinstance(self.k, float)
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Its rank, where k is one."""
+        return () if self.is_share else (int(self.k),)
+
+    @property
+    def shown_k(self) -> str:
+        """What stands for k in titles."""
+        return f"{100.0 * self.k:g} %" if self.is_share else str(self.k)
+
+    def __str__(self) -> str:
+        """Return the words; a share of 1.0 is not a count of 1."""
+        return f"{self.name}({self.k!r})"
+
+    def bounds_with(self, total: Any) -> tuple[float, float]:
+        """Return the lowest and the highest value among so many rows."""
+        return 0.0, 1.0
+
+    def over(self, k: Any, n: Any, total: Any) -> Any:
+        """Return what the number of positives above the cut is divided by."""
+        raise NotImplementedError(f"{type(self).__name__} needs over(k, n, total).")
 
     def on(self, data: Any) -> Metric:
-        """Refuse weights: a rank counts rows."""
-        if data.weighted:
+        """Refuse weights where rows are counted, and more rows than one ranking has."""
+        if not self.is_share:
+            super().on(data)
+        if np.ndim(data.n_pos):
+            return self
+        total = data.n_pos + data.n_neg
+        if not self.is_share and self.k > total:
             raise InputError(
-                f"{self} counts rows by their rank, and these rows carry weights: rank without "
-                "sample_weight, or take an area."
+                f"{self} asks for more rows than there are: {total:,.0f}; give a smaller k, or a "
+                "share of the rows such as 0.1."
             )
-        return self
+        return TopOfRanking(at=self, total=total)
 
-    def from_counts(
-        self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
-    ) -> Any:
-        """Return the metric from cumulated counts; `add` sums over the rows of each ranking."""
-        raise NotImplementedError(f"{type(self).__name__} needs from_counts.")
+    def from_counts(self, cells: Cells, tp: Array, fp: Array, n: Any, layout: RowLayout) -> Any:
+        """Return the positives above the cut over what they are counted in."""
+        rows = cells.positives + cells.tied + cells.above
+        total = layout.add(np.asarray(rows)) + cells.below
+        k = self.k * total if self.is_share else self.k
+        hits = _hits(cells, tp, fp, layout.spread(k) if self.is_share else k, layout)
+        return ratio(hits, self.over(k, n, total))
 
-    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
-        """Return the metric."""
-        tp = np.cumsum(cells.positives, axis=-1)
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        return np.asarray(self.from_counts(cells, tp, fp, tp[..., -1], along_rows))[()]
+    def gradient(self, cells: Cells) -> Cells:
+        """Return the derivative by the weight of each cell, up to one constant per class."""
+        k, total = self._cut(cells)
+        local = _share_about(cells, k)[..., np.newaxis]
+        n, _ = totals(cells)
+        scale = ratio(1.0, self.over(k, n, total))[..., np.newaxis]
+        before, size = _places(cells)
+        above = np.broadcast_to(cells.above, size.shape)
+        cut = np.asarray(k)[..., np.newaxis]
+        inside = np.clip(ratio(cut - before, size), 0.0, 1.0)
+        gap = np.clip(ratio(cut - (before - above), above), 0.0, 1.0)
+        last = np.clip(ratio(k - (total - cells.below), cells.below), 0.0, 1.0)
+        return Cells(
+            scale * inside * (1.0 - local),
+            -scale * inside * local,
+            -scale * gap * local,
+            -(scale * local)[..., 0] * last,
+        )
 
-    def per_group(self, rankings: Any) -> FloatArray:
-        """One sum per group; positives that had no score count in denominators."""
-        self.on(rankings)
-        positives = rankings.all_positives
-        found = self.from_counts(rankings.cells, rankings.tp, rankings.fp, positives, rankings.sums)
-        return np.asarray(found, dtype=np.float64)
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return the derivative by the log odds of the prevalence, the share of rows as it is."""
+        k, total = self._cut(cells)
+        n, m = totals(cells)
+        part = k / total
+        local, hits = _share_about(cells, k), hits_at(cells, k)
+        # With fewer negatives fewer of them are above the cut, and the cut itself rises.
+        moved = local * (k - hits) - part * local * m
+        if self.per_row:
+            moved = moved + hits * m / total
+        return ratio(moved, self.over(k, n, total))
 
-    def of_ranking(self, ranking: Ranking) -> float:
-        """Return the metric of one ranking; positives that had no score count in denominators."""
-        counts = ranking.cells, ranking.tp, ranking.fp, ranking.all_positives
-        return float(self.from_counts(*counts, along_rows))
+    def _cut(self, cells: Cells) -> tuple[Any, Any]:
+        total = np.add(*totals(cells))
+        return (self.k * total if self.is_share else np.full(np.shape(total), float(self.k))), total
 
-    def convention(self, ranking: Ranking) -> float:
-        """With no positives 0, with no negatives what the definition gives."""
-        return self.of_ranking(ranking) if ranking.n_pos else 0.0
-
-
-def _as_places(k: object) -> int:
-    return _validation.as_count(k, "k", minimum=1)
-
-
-def hits(cells: Cells, tp: Array, fp: Array, k: Any, add: Callable[..., Any]) -> Any:
-    """Expected number of positives among the first `k` rows: a tie at the cut gives its share."""
-    size = cells.positives + cells.tied
-    before = tp + fp - size
-    return add(cells.positives * np.clip(ratio(k - before, size), 0.0, 1.0))
+    def random(self, ranking: Any) -> float | None:
+        """Return what a random order is expected to have: positives in proportion."""
+        if ranking.weighted and not self.is_share:
+            return None
+        total = ranking.n_pos + ranking.n_neg
+        k = self.k * total if self.is_share else min(self.k, total)
+        hits = k * ranking.n_pos / total
+        return float(ratio(hits, self.over(k, ranking.all_positives, total)))
 
 
 @dataclass(frozen=True)
-class PrecisionAtK(ByRank):
+class PrecisionAtK(TopK):
     """The share of positives among the k highest scores.
 
     Parameters
     ----------
-    k : int
-    """
+    k : int or float
+        A number of rows, or a share of them: above 0 and at most 1, written with a decimal point.
 
-    k: int
+    Examples
+    --------
+    >>> import precall as pr
+    >>> ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    >>> pr.metrics.precision_at_k(1)(ranking), pr.metrics.precision_at_k(1.0)(ranking)
+    (1.0, 0.5)
+    """
 
     name = "precision_at_k"
     summary = "share of positives among the k highest scores"
     with_prevalence = "precision_at_k rises with it: groups of high prevalence weigh more."
-
-    def __post_init__(self) -> None:
-        """Check the number of rows."""
-        object.__setattr__(self, "k", _as_places(self.k))
+    per_row = True
 
     @property
     def title(self) -> str:
         """What it is called in tables."""
-        return f"precision@{self.k}"
+        return f"precision@{self.shown_k}"
 
-    @property
-    def places(self) -> tuple[int, ...]:
-        """Its rank."""
-        return (self.k,)
+    def over(self, k: Any, n: Any, total: Any) -> Any:
+        """The rows above the cut."""
+        return k
 
-    def from_counts(
-        self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
-    ) -> Any:
-        """Return hits over k."""
-        return hits(cells, tp, fp, self.k, add) / self.k
+    def trials(self, n: Any, m: Any) -> Any:
+        """The rows above the cut."""
+        return self.k * (n + m) if self.is_share else self.k
 
 
 @dataclass(frozen=True)
-class RecallAtK(ByRank):
+class RecallAtK(TopK):
     """The share of the positives that are among the k highest scores.
 
     Parameters
     ----------
-    k : int
+    k : int or float
+        A number of rows, or a share of them: above 0 and at most 1, written with a decimal point.
     """
-
-    k: int
 
     name = "recall_at_k"
     summary = "share of the positives that are among the k highest scores"
 
-    def __post_init__(self) -> None:
-        """Check the number of rows."""
-        object.__setattr__(self, "k", _as_places(self.k))
-
     @property
     def title(self) -> str:
         """What it is called in tables."""
-        return f"recall@{self.k}"
+        return f"recall@{self.shown_k}"
 
-    @property
-    def places(self) -> tuple[int, ...]:
-        """Its rank."""
-        return (self.k,)
-
-    def from_counts(
-        self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
-    ) -> Any:
-        """Return hits over positives."""
-        return ratio(hits(cells, tp, fp, self.k, add), n)
+    def over(self, k: Any, n: Any, total: Any) -> Any:
+        """All positives."""
+        return n
 
 
 @dataclass(frozen=True)
-class DiscountedGain(ByRank):
-    """Discounted cumulative gain over that of the perfect ranking.
+class LiftAtK(TopK):
+    """How many times as many positives the k highest scores have as k rows taken at random.
 
-    ``1 / log2(rank + 1)`` per positive.
+    Recall at k over the share of the rows that k is.
 
     Parameters
     ----------
-    k : int, optional
-        Only the first k rows count.
+    k : int or float
+        A number of rows, or a share of them: above 0 and at most 1, written with a decimal point.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> pr.metrics.lift_at_k(0.25)(pr.rank([1, 0, 1, 0], [4, 3, 2, 1]))
+    2.0
     """
 
-    k: int | None = None
+    name = "lift_at_k"
+    summary = "positives among the k highest scores over those expected among k rows at random"
 
-    name = "ndcg"
-    summary = "discounted cumulative gain over that of the perfect ranking"
-    with_prevalence = "ndcg rises with it: groups of high prevalence weigh more."
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """From none to all positives above the cut; of a count, that depends on the rows."""
+        return 0.0, 1.0 / self.k if self.is_share else float("inf")
 
-    def __post_init__(self) -> None:
-        """Check the number of rows."""
-        object.__setattr__(self, "k", None if self.k is None else _as_places(self.k))
+    @property
+    def unit(self) -> tuple[float, float]:
+        """The same for a share."""
+        return self.bounds if self.is_share else (0.0, 1.0)
 
     @property
     def title(self) -> str:
         """What it is called in tables."""
-        return "nDCG" if self.k is None else f"nDCG@{self.k}"
+        return f"lift@{self.shown_k}"
 
-    def from_counts(
-        self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
-    ) -> Any:
-        """Return the gain; a tie's positives share the discounts of its places."""
-        size = np.asarray(cells.positives + cells.tied, dtype=np.int64)
-        before = np.asarray(tp + fp, dtype=np.int64) - size
-        positives = np.asarray(n, dtype=np.int64)
-        length = int(max(np.max(before + size, initial=0), np.max(positives, initial=0)))
-        k = length if self.k is None else self.k
-        discount = np.where(np.arange(length) < k, 1.0 / np.log2(np.arange(length) + 2.0), 0.0)
-        summed = np.concatenate([[0.0], np.cumsum(discount)])
-        alone = size == 1
-        mean = np.where(
-            alone,
-            discount[np.where(alone, before, 0)] if length else 0.0,
-            ratio(summed[before + size] - summed[before], size),
+    def over(self, k: Any, n: Any, total: Any) -> Any:
+        """Positives expected above the cut."""
+        return n * ratio(k, total)
+
+    def bounds_with(self, total: Any) -> tuple[float, float]:
+        """Return 0, and all positives above the cut."""
+        return 0.0, 1.0 / self.k if self.is_share else float(total) / self.k
+
+
+def _as_k(k: Any) -> float:
+    if isinstance(k, (bool, np.bool_, Integral)):
+        return as_places(k)
+    number = _validation.as_number(k, "k")
+    if not 0.0 < number <= 1.0:
+        raise InputError(
+            "k must be a whole number of rows, or a share of them above 0 and at most 1, "
+            f"got {k!r}."
         )
-        return ratio(add(cells.positives * mean), summed[positives])
+    return number
+
+
+def _places(cells: Cells) -> tuple[Any, Any]:
+    """Return how many rows come before each tie of rows, and how many are in it."""
+    size = np.asarray(cells.positives + cells.tied)
+    return np.cumsum(size + cells.above, axis=-1) - size, size
+
+
+def _hits(cells: Cells, tp: Array, fp: Array, k: Any, layout: RowLayout) -> Any:
+    """Expected number of positives among the first `k` rows."""
+    size = cells.positives + cells.tied
+    before = tp + fp - size
+    return layout.add(cells.positives * np.clip(ratio(k - before, size), 0.0, 1.0))
+
+
+def hits_at(cells: Cells, k: Any) -> Any:
+    """Return the same, `k` rows of each line."""
+    before, size = _places(cells)
+    inside = np.clip(ratio(np.asarray(k)[..., np.newaxis] - before, size), 0.0, 1.0)
+    return LINES.add(cells.positives * inside)
+
+
+def _share_about(cells: Cells, k: Any) -> FloatArray:
+    """Share of positives among the rows about the cut, as far as the cut itself may be off."""
+    total = np.add(*totals(cells))
+    width = np.sqrt(k)
+    low, high = np.maximum(k - width, 0.0), np.minimum(k + width, total)
+    return ratio(hits_at(cells, high) - hits_at(cells, low), high - low)
 
 
 @dataclass(frozen=True)
-class ReciprocalRank(ByRank):
-    """One over the rank of the first positive; 0 if it is not among the first k.
+class TopOfRanking(OnData):
+    """A metric of the first k rows, on one ranking of so many rows."""
 
-    Parameters
-    ----------
-    k : int, optional
-    """
+    at: TopK = field(repr=False)
+    total: Any
 
-    k: int | None = None
-
-    name = "reciprocal_rank"
-    summary = "one over the rank of the first positive"
-    with_prevalence = "reciprocal_rank rises with it: groups of high prevalence weigh more."
-
-    def __post_init__(self) -> None:
-        """Check the number of rows."""
-        object.__setattr__(self, "k", None if self.k is None else _as_places(self.k))
+    needs_negatives = False
+    poolable = False
+    smooth = True
 
     @property
-    def title(self) -> str:
-        """What it is called in tables."""
-        return "reciprocal rank" if self.k is None else f"reciprocal rank@{self.k}"
+    def bounds(self) -> tuple[float, float]:
+        """From no positive above the cut to as many as fit."""
+        low, high = self.at.bounds_with(self.total)
+        return low, high
 
-    def from_counts(
-        self, cells: Cells, tp: Array, fp: Array, n: Any, add: Callable[..., Any]
-    ) -> Any:
-        """Return the expected value in the first row that has positives; other rows add nothing."""
-        weight = np.asarray(cells.positives)
-        tied = np.broadcast_to(np.asarray(cells.tied), weight.shape)
-        above = np.broadcast_to(fp, weight.shape) - tied
-        first = (tp == weight) & (weight > 0)
-        values = np.zeros(weight.shape)
-        k = np.inf if self.k is None else float(self.k)
-        alone = first & (tied == 0)
-        values[alone] = np.where(above[alone] < k, 1.0 / (above[alone] + 1.0), 0.0)
-        mixed = first & (tied > 0)
-        if mixed.any():
-            values[mixed] = _expected_reciprocal(above[mixed], weight[mixed], tied[mixed], k)
-        return add(values)
+    @property
+    def unit(self) -> tuple[float, float]:
+        """The same."""
+        return self.bounds
 
+    def trials(self, n: Any, m: Any) -> Any:
+        """Return how many trials an estimate of exactly 0 or 1 has passed."""
+        return self.at.trials(n, m)
 
-def _expected_reciprocal(above: Array, positives: Array, tied: Array, k: float) -> FloatArray:
-    """Mean of ``1 / rank`` of the first positive over all orders of a tie that holds it.
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the metric."""
+        return self.at.value(cells, squares)
 
-    The first of `p` positives among ``p + q`` tied rows is at place `j` with probability
-    ``prod_{i<j} (q - i + 1) / (p + q - i + 1) * p / (p + q - j + 1)``, uniform if ``p = 1``.
-    """
-    result = np.empty(above.size)
-    single = (positives == 1) & np.isinf(k)
-    result[single] = reciprocal_sum(above[single], tied[single] + 1) / (tied[single] + 1)
-    rest = np.flatnonzero(~single)
-    # Lines of about equal length together, so that the matrices waste little.
-    for bit in np.unique(np.ceil(np.log2(tied[rest] + 1))):
-        members = rest[np.ceil(np.log2(tied[rest] + 1)) == bit]
-        width = 1 << int(bit)
-        step = max(1, _BLOCK // width)
-        place = np.arange(1.0, width + 1.0)
-        for begin in range(0, members.size, step):
-            chosen = members[begin : begin + step]
-            a, p, q = (
-                part[chosen][:, np.newaxis].astype(np.float64) for part in (above, positives, tied)
-            )
-            left = np.maximum(p + q - place + 1.0, p)
-            missed = np.cumprod(np.maximum(q - place + 1.0, 0.0) / left, axis=1)
-            reached = np.concatenate([np.ones_like(p), missed[:, :-1]], axis=1)
-            found = reached * p / left
-            result[chosen] = np.sum(np.where(a + place <= k, found / (a + place), 0.0), axis=1)
-    return result
+    def of_ranking(self, ranking: Any) -> float:
+        """Return the metric of the ranking."""
+        return self.at.of_ranking(ranking)
+
+    def gradient(self, cells: Cells) -> Cells:
+        """Return its gradient."""
+        return self.at.gradient(cells)
+
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return its derivative by the log odds of the prevalence."""
+        return self.at.prevalence_slope(cells)

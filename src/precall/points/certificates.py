@@ -96,20 +96,6 @@ def passes(successes: Any, failures: Any, share: float, delta: float) -> Any:
     return at_least(delta, binomial_tail(successes, failures, share))
 
 
-def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, FloatArray]:
-    """Clopper-Pearson limits of a share: each is wrong with probability at most `delta`."""
-    from scipy.special import betaincinv
-
-    successes = np.asarray(successes, dtype=np.float64)
-    # Effective counts may differ from their total by a rounding error.
-    failures = np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
-    low = betaincinv(np.where(successes > 0, successes, 1.0), failures + 1.0, delta)
-    high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
-    # Older SciPy finds no number for some counts beyond 1e10: then nothing is known.
-    low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
-
-
 def uniform_share(above: Any, total: float, delta: float) -> FloatArray:
     """Bound from below the share of a class above a threshold, at all thresholds at once.
 

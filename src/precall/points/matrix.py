@@ -16,12 +16,12 @@ from .._notebook import Rich
 from .._numerics import ratio
 from .._reflex import takes_one_ranking
 from ..exceptions import InputError, ReliabilityWarning
+from ..metrics import four_counts
 from ..metrics.base import warn_undefined
+from ..metrics.four_counts import MEASURES, FourCounts, recall_share
 from ..ranking import Ranking
 
 FloatArray = npt.NDArray[np.float64]
-
-_NAN = float("nan")
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -71,61 +71,79 @@ class Confusion(Rich):
 
     @property
     def prevalence(self) -> float:
-        """Share of positives among all."""
-        return _share(self.n_pos, self.n_pos + self.n_neg)
+        """CountShare of positives among all."""
+        return self._measured("prevalence")
 
     @property
     def accuracy(self) -> float:
-        """Share of all rows that are on the right side."""
-        return _share(self.tp + self.tn, self.n_pos + self.n_neg)
+        """CountShare of all rows that are on the right side."""
+        return self._measured("accuracy")
 
     @property
     def recall(self) -> float:
-        """Share of the positives selected: sensitivity, true-positive rate."""
-        return _share(self.tp, self.n_pos)
+        """CountShare of the positives selected: sensitivity, true-positive rate."""
+        return self._measured("recall")
+
+    @property
+    def false_negative_rate(self) -> float:
+        """CountShare of the positives rejected: 1 - recall."""
+        return self._measured("false_negative_rate")
 
     @property
     def false_positive_rate(self) -> float:
-        """Share of the negatives selected: 1 - specificity."""
-        return _share(self.fp, self.n_neg)
+        """CountShare of the negatives selected: 1 - specificity."""
+        return self._measured("false_positive_rate")
 
     @property
     def specificity(self) -> float:
-        """Share of the negatives rejected."""
-        return _share(self.tn, self.n_neg)
+        """CountShare of the negatives rejected."""
+        return self._measured("specificity")
 
     @property
     def precision(self) -> float:
-        """Share of positives among the selected: positive predictive value."""
-        return _share(self.tp, self.selected)
+        """CountShare of positives among the selected: positive predictive value."""
+        return self._measured("precision")
 
     @property
     def negative_predictive_value(self) -> float:
-        """Share of negatives among the rejected."""
-        return _share(self.tn, self.tn + self.fn)
+        """CountShare of negatives among the rejected."""
+        return self._measured("negative_predictive_value")
 
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return self.f_beta(1.0)
+        return self._measured("f1")
+
+    @property
+    def jaccard(self) -> float:
+        """True positives over all rows that are positive or selected: threat score."""
+        return self._measured("jaccard")
+
+    @property
+    def informedness(self) -> float:
+        """Recall plus specificity less 1: Youden's index."""
+        return self._measured("informedness")
 
     @property
     def balanced_accuracy(self) -> float:
         """Mean of recall and specificity."""
-        return 0.5 * (self.recall + self.specificity)
+        return self._measured("balanced_accuracy")
 
     @property
     def matthews_correlation(self) -> float:
         """Correlation between being positive and being selected; 0 if either is constant."""
-        sizes = self.n_pos, self.n_neg, self.selected, self.tn + self.fn
-        if not all(sizes):
-            return 0.0
-        return float(correlation(*sizes, self.recall, self.false_positive_rate))
+        return self._measured("matthews_correlation")
 
     def f_beta(self, beta: float) -> float:
         """Weighted harmonic mean of precision and recall, recall counting ``beta**2`` times."""
-        share = recall_share(beta)
-        return _share(self.tp, self.tp + share * self.fn + (1.0 - share) * self.fp)
+        return float(four_counts.f_beta(recall_share(beta)).of(self._counts))
+
+    @property
+    def _counts(self) -> FourCounts:
+        return FourCounts(self.tp, self.fp, self.fn, self.tn)
+
+    def _measured(self, name: str) -> float:
+        return float(MEASURES[name].of(self._counts))
 
     def __repr__(self) -> str:
         """Return one line with the counts and the two ratios of the curve."""
@@ -139,26 +157,8 @@ class Confusion(Rich):
         """Return counts and measures as plain numbers that survive JSON."""
         counts = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: plain_number(value) for name, value in counts.items()} | {
-            name: plain_number(getattr(self, name)) for name in _MEASURES
+            name: plain_number(getattr(self, name)) for name in MEASURES
         }
-
-
-_MEASURES = (
-    "prevalence",
-    "accuracy",
-    "recall",
-    "false_positive_rate",
-    "specificity",
-    "precision",
-    "negative_predictive_value",
-    "f1",
-    "balanced_accuracy",
-    "matthews_correlation",
-)
-
-
-def _share(part: Any, whole: Any) -> float:
-    return float(part / whole) if whole else _NAN
 
 
 def plain_number(value: Any) -> Any:
@@ -166,19 +166,6 @@ def plain_number(value: Any) -> Any:
     if math.isnan(value):
         return None
     return value if math.isfinite(value) else str(value)
-
-
-def correlation(n_pos: Any, n_neg: Any, selected: Any, rejected: Any, tpr: Any, fpr: Any) -> Any:
-    """Matthews correlation as ``(TPR - FPR) sqrt(n m / (selected rejected))``: no overflow."""
-    return (tpr - fpr) * np.sqrt(n_pos / selected * (n_neg / rejected))
-
-
-def recall_share(beta: object) -> float:
-    """Weight of recall in the harmonic mean: ``beta**2 / (1 + beta**2)``."""
-    number = _validation.as_number(beta, "beta")
-    if number < 0:
-        raise InputError(f"beta must not be negative, got {beta!r}.")
-    return 1.0 if math.isinf(number) else number * number / (1.0 + number * number)
 
 
 def confusion(ranking: Ranking, threshold: float) -> Confusion:
@@ -244,7 +231,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
 
 
 def at_row(ranking: Ranking, row: int) -> Confusion:
-    """Counts on arrival at a row; before the first row nothing is selected."""
+    """FourCounts on arrival at a row; before the first row nothing is selected."""
     if row < 0:
         return _confusion_of(ranking, math.inf, 0, 0)
     return _confusion_of(
@@ -303,7 +290,8 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure", 4)
     tp, fp, n = float_counts(ranking)
     if not modified:
-        return ratio(tp, tp + share * (n - tp) + (1.0 - share) * fp)
+        found = four_counts.f_beta(share).of(FourCounts(tp, fp, n - tp, float(ranking.n_neg) - fp))
+        return np.asarray(np.where(np.isnan(found), 0.0, found))
     recall, fpr = ratio(tp, n), ratio(fp, float(ranking.n_neg))
     # (p - pi) / (1 - pi) = n (TPR - FPR) / (TP + FP)
     above_chance = ratio(n * (recall - fpr), tp + fp) if ranking.n_neg else np.zeros_like(tp)

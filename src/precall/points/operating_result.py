@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 from .._numerics import ratio
 from .._words import listed
+from ..inference.limits import share_limits
 from ..ranking import Ranking
-from .certificates import share_limits, smallest_rank, uniform_share
+from .certificates import smallest_rank, uniform_share
 from .constraints import CertifiedBound, Constraint, OperatingPoint
 from .independent import IndependentCounts
 from .matrix import Confusion, at_row

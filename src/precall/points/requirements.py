@@ -29,12 +29,12 @@ import numpy.typing as npt
 from .._interval import Interval
 from .._numerics import ratio
 from .._rounding import at_least
+from ..inference.limits import share_limits
 from .certificates import (
     binomial_tail,
     passes,
     passing_run,
     sequences,
-    share_limits,
     smallest_rank,
     uniform_share,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +14,10 @@ from .._notebook import Rich
 from .._rounding import at_least, first_highest
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics.confusion import AtThreshold
+from ..metrics.four_counts import MEASURES, FourCounts, recall_share
+from ..metrics.utility import as_cost_ratio
 from ..ranking import Ranking
-from .matrix import Confusion, at_row, correlation, f_beta, float_counts, plain_number, recall_share
+from .matrix import Confusion, at_row, f_beta, float_counts, plain_number
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -74,18 +75,13 @@ def _highest(values: FloatArray) -> tuple[int, float]:
     return row, float(values[row])
 
 
-def _choose_correlation(ranking: Ranking, _: Any) -> tuple[int, float]:
-    tp, fp, n = float_counts(ranking)
-    m = float(ranking.n_neg)
-    rejected = n + m - tp - fp
-    defined = rejected > 1e-12 * (n + m)
-    values = correlation(n, m, tp + fp, np.where(defined, rejected, 1.0), tp / n, fp / m)
-    return _highest(np.where(defined, values, 0.0))
+def _by_measure(name: str) -> Callable[[Ranking, Any], tuple[int, float]]:
+    def choose(ranking: Ranking, _: Any) -> tuple[int, float]:
+        tp, fp, n = float_counts(ranking)
+        counts = FourCounts(tp, fp, np.maximum(n - tp, 0.0), np.maximum(ranking.n_neg - fp, 0.0))
+        return _highest(MEASURES[name].of(counts))
 
-
-def _choose_balanced(ranking: Ranking, _: Any) -> tuple[int, float]:
-    tp, fp, n = float_counts(ranking)
-    return _highest(0.5 * (tp / n + (1.0 - fp / float(ranking.n_neg))))
+    return choose
 
 
 def _choose_cost(ranking: Ranking, cost_ratio: float) -> tuple[int, float]:
@@ -123,7 +119,7 @@ CRITERIA: dict[str, Criterion] = {
     "f1": Criterion(
         summary="harmonic mean of precision and recall",
         parameter=None,
-        choose=lambda ranking, _: _highest(f_beta(ranking)),
+        choose=_by_measure("f1"),
     ),
     "f_beta": Criterion(
         summary="the same with recall counting beta times as much",
@@ -145,13 +141,13 @@ CRITERIA: dict[str, Criterion] = {
     "matthews_correlation": Criterion(
         summary="correlation between being positive and being selected",
         parameter=None,
-        choose=_choose_correlation,
+        choose=_by_measure("matthews_correlation"),
         needs_negatives=True,
     ),
     "balanced_accuracy": Criterion(
         summary="mean of recall and specificity (Youden's index)",
         parameter=None,
-        choose=_choose_balanced,
+        choose=_by_measure("balanced_accuracy"),
         needs_negatives=True,
     ),
     "cost": Criterion(
@@ -268,8 +264,5 @@ def _parameter(metric: str, needed: str | None, given: dict[str, float | None]) 
         recall_share(value)
         return float(value)
     if needed == "cost_ratio":
-        number = _validation.as_number(value, needed)
-        if not 0.0 < number < math.inf:
-            raise InputError(f"cost_ratio must be above zero and finite, got {value!r}.")
-        return number
+        return as_cost_ratio(value)
     return _validation.as_fraction(value, needed, open_ends=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..exceptions import InputError
+from ..metrics.four_counts import SHARES, f_beta, recall_share
 from .mechanisms import Noisy
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -90,19 +91,8 @@ def ratio(metric: str, *, beta: float = 1.0) -> Ratio:
         raise InputError(f"metric must be one of {', '.join(CONFUSION_METRICS)}, got {metric!r}.")
     if not 0.0 < beta < math.inf:
         raise InputError(f"beta must be a finite number above 0, got {beta!r}.")
-    square = beta * beta
-    weights = {
-        "accuracy": ((1, 0, 0, 1), (0, 1, 1, 0)),
-        "recall": ((1, 0, 0, 0), (0, 0, 1, 0)),
-        "false_positive_rate": ((0, 1, 0, 0), (0, 0, 0, 1)),
-        "specificity": ((0, 0, 0, 1), (0, 1, 0, 0)),
-        "precision": ((1, 0, 0, 0), (0, 1, 0, 0)),
-        "negative_predictive_value": ((0, 0, 0, 1), (0, 0, 1, 0)),
-        "f1": ((2, 0, 0, 0), (0, 1, 1, 0)),
-        "f_beta": ((1 + square, 0, 0, 0), (0, 1, square, 0)),
-    }
-    rise, rest = weights[metric]
-    return Ratio(metric, rise, rest)
+    share = f_beta(recall_share(beta)) if metric == "f_beta" else SHARES[metric]
+    return Ratio(metric, share.rise, share.rest)
 
 
 def plausible(noisy: tuple[Noisy, ...], n_rows: int) -> list[float]:

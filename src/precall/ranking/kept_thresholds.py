@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from numbers import Integral
 from typing import Any
 
@@ -51,7 +52,8 @@ def rows_at_or_above(descending: Array, threshold: Any) -> int:
     value = as_score(threshold, descending.dtype)
     if value is None:
         return 0
-    return len(descending) - int(np.searchsorted(descending[::-1], value, side="left"))
+    # By hand: searchsorted would copy the scores to turn them round.
+    return bisect_left(descending, True, key=lambda score: bool(score < value))
 
 
 def not_kept(threshold: Any, hidden: Any) -> InputError:

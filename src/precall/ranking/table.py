@@ -173,6 +173,11 @@ class Ranking(Rich):
         """The same without rows that have no positives: what areas and curves are made of."""
         return self._only(self.positives > 0)
 
+    @cached_property
+    def _without_positives(self) -> list[int]:
+        """The rows that are there for a kept threshold only."""
+        return list(np.flatnonzero(self.positives == 0).tolist())
+
     def _only(self, kept: npt.NDArray[np.bool_]) -> Ranking:
         if kept.all():
             return self
@@ -195,10 +200,11 @@ class Ranking(Rich):
             raise InputError("model= is for Rows with several models: a Ranking is of one.")
         if not thresholds:
             return Ranked(self.of_positives)
+        asked = {self.rows_reaching(threshold) - 1 for threshold in thresholds} - {-1}
+        if asked.issuperset(self._without_positives):
+            return Ranked(self)
         kept = self.positives > 0
-        for threshold in thresholds:
-            reached = self.rows_reaching(threshold)
-            kept[reached - 1 : reached] = True
+        kept[list(asked)] = True
         return Ranked(self._only(kept))
 
     def rows_reaching(self, threshold: float) -> int:

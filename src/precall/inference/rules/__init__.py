@@ -7,6 +7,7 @@ from ...exceptions import InputError
 from ...metrics import Metric
 from ...metrics.precision_recall import PrecisionRecallArea
 from .bootstrap import BCA, PERCENTILE, STUDENTISED
+from .counted import CLOPPER_PEARSON, CLOPPER_PEARSON_OF_RANKS, WILSON, WILSON_OF_RANKS
 from .delong import DELONG, DELONG_BETA, DELONG_LOGIT
 from .drawn_curves import FIDUCIAL
 from .log_scale import GAIN_INFLUENCE
@@ -19,6 +20,10 @@ from .stabilised import GUARDED, INFLUENCE
 RULES: dict[str, Rule] = {
     rule.key: rule
     for rule in (
+        CLOPPER_PEARSON,
+        WILSON,
+        CLOPPER_PEARSON_OF_RANKS,
+        WILSON_OF_RANKS,
         BINOMIAL,
         LOGIT,
         INFLUENCE,

@@ -1,0 +1,269 @@
+"""Limits of what is counted: a share of rows exactly, and what is made of several shares.
+
+At a threshold that was fixed beforehand every count is binomial. Precision is a share of the rows
+selected, recall one of the positives, and F1 a function of the share of true positives among the
+rows that are positive or selected. What is made of several shares (recall, the false-positive
+rate, and the prevalence where rows came as they came) has the distances of their limits added in
+squares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...metrics.confusion import OfCounts, OnRows
+from ...metrics.four_counts import SHARES, CountShare, FourCounts
+from .. import limits
+from ..clusters import cluster_variance
+from ..influence import linearise, total_variance
+from .rule import Case, ClosedForm, Rule
+from .stabilised import Stabilised
+
+Limits = Callable[[Any, Any, float], tuple[Any, Any]]
+
+# One standard deviation to both sides.
+_ONE_SIGMA = math.erf(math.sqrt(0.5))
+# Points between the limits of a part: what is made of it need not rise or fall all the way.
+_BETWEEN = 9
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedShares(Rule):
+    """Limits of shares of rows, each by `share_limits`."""
+
+    share_limits: Limits
+
+    def evidence(self, case: Case) -> Any:
+        """Return a share of rows, or what is made of several."""
+        metric: OnRows = case.metric  # type: ignore[assignment]
+        tp, fp, n, m = metric.counts(case.ranking)
+        counts = FourCounts(tp, fp, max(n - tp, 0), max(m - fp, 0))
+        squares = _squares(metric, case)
+        share = metric.at.plain_share
+        if share is not None and (case.varying or share.of_one_class):
+            return self._one_share(share, counts, squares, case)
+        return self._several(metric.at, counts, squares, case)
+
+    def _one_share(
+        self, share: CountShare, counts: FourCounts, squares: FourCounts | None, case: Case
+    ) -> OneShare:
+        up, down = share.weights or (1.0, 1.0)
+        part, whole = share.rows(counts)
+        trials = _trials(share, counts, squares)
+        form = OneShare(
+            share_limits=self.share_limits,
+            share=float(part / whole) if whole else 0.0,
+            trials=trials,
+            up=up,
+            down=down,
+        )
+        if case.clustered and form.slope and 0.0 < form.share < 1.0:
+            sizes = case.sizes
+            variance = cluster_variance(case.metric, case.sample, sizes, varying=case.varying)
+            worth = form.share * (1.0 - form.share) * form.slope**2 / max(variance, 1e-300)
+            form = OneShare(**{**form.__dict__, "trials": min(worth, trials)})
+        return form
+
+    def _several(
+        self, at: OfCounts, counts: FourCounts, squares: FourCounts | None, case: Case
+    ) -> SeveralShares:
+        names = ("recall", "false_positive_rate", *(("prevalence",) if case.varying else ()))
+        shares = [SHARES[name] for name in names]
+        values = [float(share.of(counts)) for share in shares]
+        n, m = counts.tp + counts.fn, counts.fp + counts.tn
+        return SeveralShares(
+            share_limits=self.share_limits,
+            at=at,
+            shares=tuple(values),
+            trials=tuple(float(_trials(share, counts, squares)) for share in shares),
+            prevalence=float(n / (n + m)),
+            widened=_design_effect(case) if case.clustered else 1.0,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneShare:
+    """A share of rows, and the metric that follows from it: ``u p / (u p + d (1 - p))``."""
+
+    share_limits: Limits
+    share: float
+    trials: float
+    up: float
+    down: float
+
+    def _of(self, share: float) -> float:
+        rise, rest = self.up * share, self.down * (1.0 - share)
+        return rise / (rise + rest)
+
+    @property
+    def slope(self) -> float:
+        """Derivative of the metric by the share."""
+        whole = self.up * self.share + self.down * (1.0 - self.share)
+        return self.up * self.down / whole**2
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit."""
+        if not self.trials:  # nothing to take a share of, so nothing is known
+            return 0.0, 1.0
+        low, high = self.share_limits(self.share * self.trials, self.trials, confidence_level)
+        return self._of(float(low)), self._of(float(high))
+
+    @property
+    def error(self) -> float:
+        """Standard error of the metric."""
+        if not self.trials:
+            return math.nan
+        return self.slope * math.sqrt(self.share * (1.0 - self.share) / self.trials)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralShares:
+    """Recall, false-positive rate and, unless it is known, the prevalence.
+
+    The three are independent, so the distances of the limits add in squares (Zou & Donner 2008).
+    """
+
+    share_limits: Limits
+    at: OfCounts
+    shares: tuple[Any, ...]
+    trials: tuple[Any, ...]
+    prevalence: Any
+    widened: float = 1.0
+
+    def _of(self, shares: list[Any]) -> Any:
+        recall, rate = shares[:2]
+        ours = shares[2] if len(shares) > 2 else self.prevalence
+        return self.at.of(ours * recall, (1.0 - ours) * rate, ours, 1.0 - ours)
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit, within the bounds of the metric."""
+        estimate = self._of(list(self.shares))
+        below = above = 0.0 * estimate
+        for place, (share, trials) in enumerate(zip(self.shares, self.trials, strict=True)):
+            ends = self.share_limits(share * trials, trials, confidence_level)
+            moved: list[Any] = list(self.shares)
+            # The share itself too, so that neither distance is negative.
+            moved[place] = np.concatenate([np.linspace(*ends, _BETWEEN), np.asarray(share)[None]])
+            values = self._of(moved)
+            below = below + (estimate - np.min(values, axis=0)) ** 2
+            above = above + (np.max(values, axis=0) - estimate) ** 2
+        low, high = self.at.bounds
+        return (
+            np.maximum(estimate - self.widened * np.sqrt(below), low),
+            np.minimum(estimate + self.widened * np.sqrt(above), high),
+        )
+
+    @property
+    def error(self) -> float:
+        """Half of what plus and minus one standard deviation have, on the unit scale."""
+        low, high = self.limits(_ONE_SIGMA)
+        zero, one = self.at.unit
+        return float((high - low) / (2.0 * (one - zero)))
+
+
+def _squares(metric: OnRows, case: Case) -> FourCounts | None:
+    """Sums of squared weights of the four counts; None if every row counts once."""
+    squares = case.ranking.squares
+    if squares is None:
+        return None
+    chosen = slice(metric.selected)
+    tp = float(np.sum(squares.positives[chosen]))
+    fp = float(np.sum(squares.tied[chosen]) + np.sum(squares.above[chosen]))
+    m = float(np.sum(squares.tied) + np.sum(squares.above) + squares.below)
+    return FourCounts(tp, fp, max(float(np.sum(squares.positives)) - tp, 0.0), max(m - fp, 0.0))
+
+
+def _trials(share: CountShare, counts: FourCounts, squares: FourCounts | None) -> float:
+    """As many trials as the variance of a share of weights is worth (Korn & Graubard 1998).
+
+    At a share of 0 or 1 Kish's effective number of rows. Without weights, their number.
+    """
+    part, whole = share.rows(counts)
+    if squares is None or not whole:
+        return float(whole)
+    ours, both = share.rows(squares)
+    value = part / whole
+    effective = whole**2 / both
+    variance = (ours * (1.0 - value) ** 2 + (both - ours) * value**2) / whole**2
+    worth = value * (1.0 - value)
+    return float(min(worth / variance, effective) if worth and variance else effective)
+
+
+def _design_effect(case: Case) -> float:
+    """How many times wider an interval is because rows belong together, at least 1."""
+    apart = linearise(case.metric, case.ranking.cells, case.ranking.squares, slope=case.varying)
+    alone = total_variance(case.metric, apart, case.ranking.cells, case.sizes)
+    together = cluster_variance(case.metric, case.sample, case.sizes, varying=case.varying)
+    return math.sqrt(max(together / max(float(alone), 1e-300), 1.0)) if together else 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trials(Stabilised):
+    """Limits of a share of as many trials as the influence variance is worth.
+
+    For the rows above a cut by rank, which another sample would put elsewhere.
+    """
+
+    share_limits: Limits
+    guarded: bool = False
+
+    def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return the limits on the unit scale."""
+        estimate = np.clip(np.asarray(form.estimate, dtype=np.float64), 0.0, 1.0)
+        most = np.asarray(form.metric.trials(*form.sizes), dtype=np.float64)
+        spread = estimate * (1.0 - estimate)
+        worth = spread / np.maximum(form.variance, 1e-300)
+        trials = np.where(spread > 0.0, np.minimum(worth, most), most)
+        return self.share_limits(estimate * trials, trials, level)
+
+
+def _clopper_pearson(successes: Any, trials: Any, level: float) -> tuple[Any, Any]:
+    return limits.share_limits(successes, trials, 0.5 * (1.0 - level))
+
+
+_EXACT = ("Clopper & Pearson 1934; several shares: Zou & Donner 2008", "wide with few rows")
+_SCORE = (
+    "Wilson 1927; several shares: Zou & Donner 2008",
+    "near its level on average, under it for some shares",
+)
+CLOPPER_PEARSON = CountedShares(
+    key="clopper_pearson",
+    name="clopper_pearson",
+    share_limits=_clopper_pearson,
+    clustered=True,
+    summary="exact limits of what is counted at a threshold",
+    source=_EXACT[0],
+    caution=_EXACT[1],
+)
+WILSON = CountedShares(
+    key="wilson",
+    name="wilson",
+    share_limits=limits.wilson_limits,
+    clustered=True,
+    summary="score limits of what is counted at a threshold",
+    source=_SCORE[0],
+    caution=_SCORE[1],
+)
+CLOPPER_PEARSON_OF_RANKS = Trials(
+    key="clopper_pearson_of_ranks",
+    name="clopper_pearson",
+    share_limits=_clopper_pearson,
+    clustered=True,
+    summary="exact limits of a share of as many rows as the variance is worth",
+    source=_EXACT[0],
+    caution=_EXACT[1],
+)
+WILSON_OF_RANKS = Trials(
+    key="wilson_of_ranks",
+    name="wilson",
+    share_limits=limits.wilson_limits,
+    clustered=True,
+    summary="score limits of a share of as many rows as the variance is worth",
+    source=_SCORE[0],
+    caution=_SCORE[1],
+)

@@ -1,0 +1,66 @@
+"""Coverage of the limits of what is counted, as hypotheses with an error rate."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import precall as pr
+from precall.inference.rules.counted import CLOPPER_PEARSON, SeveralShares
+from precall.metrics.four_counts import SHARES, FourCounts
+from precall.simulate import Binormal
+
+# A test here is wrong once in 10,000 times if the claim just holds, and its seed is fixed.
+ALPHA = 1e-4
+
+
+def covers_at_least(covered, claim):
+    return np.sum(covered) >= binom.ppf(ALPHA, len(covered), claim)
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.9])
+@pytest.mark.parametrize(("n_pos", "prevalence"), [(20, 0.01), (20, 0.5), (100, 0.1)])
+def test_what_is_made_of_several_shares_covers(n_pos, prevalence, recall):
+    """The counts of 4,000 data sets at the threshold of a recall, rows as they came."""
+    rng = np.random.default_rng([n_pos, int(10 * recall)])
+    ours, theirs = Binormal(1.0).distributions()
+    rate = float(theirs.survival(ours.upper_quantile(recall)))
+    total = round(n_pos / prevalence)
+    n = np.clip(rng.binomial(total, prevalence, 4000), 1, total - 1)
+    tp, fp = rng.binomial(n, recall), rng.binomial(total - n, rate)
+    counts = FourCounts(tp, fp, n - tp, total - n - fp)
+    parts = [SHARES[name] for name in ("recall", "false_positive_rate", "prevalence")]
+    for metric in (
+        pr.metrics.mcc_at_threshold(0),
+        pr.metrics.balanced_accuracy_at_threshold(0),
+        pr.metrics.f_beta_at_threshold(0, beta=2),
+        pr.metrics.net_benefit(0.5 * prevalence, threshold=0),
+        pr.metrics.expected_cost(20, threshold=0),
+    ):
+        evidence = SeveralShares(
+            share_limits=CLOPPER_PEARSON.share_limits,
+            at=metric,
+            shares=tuple(share.of(counts) for share in parts),
+            trials=tuple(share.rows(counts)[1] for share in parts),
+            prevalence=prevalence,
+        )
+        low, high = evidence.limits(0.95)
+        shares = prevalence * recall, (1 - prevalence) * rate, prevalence, 1 - prevalence
+        truth = float(metric.of(*shares))
+        assert covers_at_least((low <= truth) & (truth <= high), 0.94), metric
+
+
+@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift_at_k"])
+def test_the_first_k_cover_what_the_population_has_there(name):
+    """The fifth of the rows with the highest scores, 20 of 200 rows positive on average."""
+    rng = np.random.default_rng(5)
+    ours, theirs = Binormal(1.0).distributions()
+    scores = np.linspace(-3.0, 4.0, 200_001)
+    selected = 0.1 * ours.survival(scores) + 0.9 * theirs.survival(scores)
+    recall = float(np.interp(0.2, selected[::-1], ours.survival(scores)[::-1]))
+    truth = {"precision_at_k": 0.1 * recall / 0.2, "recall_at_k": recall, "lift_at_k": recall / 0.2}
+    covered = []
+    for _ in range(500):
+        y = rng.random(200) < 0.1
+        found = pr.interval(pr.rank(y, rng.normal(size=200) + y), pr.METRICS[name](40))
+        covered.append(found.low <= truth[name] <= found.high)
+    assert covers_at_least(covered, 0.94)
