@@ -6,6 +6,7 @@
     └── PrecallError
         └── InputError (also ValueError)   an argument breaks a rule; the message says the remedy
             ├── UndefinedMetricError       the quantity does not exist on this data
+            ├── NotCertifiedError          no threshold could be promised, so none is used
             ├── BudgetError                a private release would cost more than is left
             └── MemoryLimitError           the positives need more memory than was given
     UserWarning
@@ -27,6 +28,10 @@ class InputError(PrecallError, ValueError):
 
 class UndefinedMetricError(InputError):
     """The quantity asked for does not exist on this data, for example with no positives."""
+
+
+class NotCertifiedError(InputError):
+    """No threshold keeps what was asked on this data, so there is none to predict with."""
 
 
 class BudgetError(InputError):

@@ -1,13 +1,15 @@
 """scikit-learn's conventions, tried in scikit-learn itself."""
 
+import dataclasses
+import pickle
 import warnings
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.metrics import average_precision_score, make_scorer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.metrics import PrecisionRecallDisplay, average_precision_score, make_scorer
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
 import precall as pr
@@ -18,6 +20,7 @@ from precall.integrations.sklearn import (
     aucnpr_scorer,
     aucpr_score,
     aucpr_scorer,
+    scorer,
 )
 from tests.datasets import random_data
 
@@ -146,3 +149,75 @@ def test_a_missing_value_is_no_class_of_its_own():
         aucpr_score([0, 1, 2, 0], scores[:3])
     with pytest.raises(InputError, match="y_score must hold real numbers"):
         aucpr_score([0, 1, 2, 0], scores.astype(complex))
+
+
+class TestScorers:
+    def test_every_metric_has_one(self, data):
+        X, y = data
+        model = LogisticRegression().fit(X, y)
+        rows = pr.Rows(y, model.predict_proba(X)[:, 1])
+        order = pr.Rows(y, model.decision_function(X))
+        for name, kind in pr.METRICS.items():
+            needed = {"beta", "estimator"}
+            required = [
+                field.name
+                for field in dataclasses.fields(kind)
+                if field.default is dataclasses.MISSING and field.name not in needed
+            ]
+            options = {"k": 50, "cost_ratio": 5, "probability": 0.2, "threshold": 0.4}
+            metric = kind(**{option: options.get(option, 0.5) for option in required})
+            expected = metric(order if metric.of_ranks else rows)
+            sign = -1 if metric.lower_is_better else 1
+            assert scorer(metric)(model, X, y) == pytest.approx(sign * expected), name
+
+    def test_in_scikit_learn(self, data):
+        X, y = data
+        words = "precision_at_recall(0.8)"
+        found = cross_val_score(LogisticRegression(), X, y, scoring=scorer(words), cv=3)
+        assert found.shape == (3,)
+        assert ((found > 0) & (found <= 1)).all()
+        search = GridSearchCV(
+            LogisticRegression(), {"C": [1e-6, 1.0]}, scoring=scorer("expected_cost(20)"), cv=3
+        ).fit(X, y)
+        assert search.best_params_["C"] == 1.0
+        assert search.best_score_ < 0
+        again = pickle.loads(pickle.dumps(scorer(words)))
+        model = search.best_estimator_
+        assert again(model, X, y) == scorer(words)(model, X, y)
+        assert repr(scorer(words)).startswith(f"make_scorer({words}")
+
+    def test_other_labels_and_weights(self, data):
+        X, y = data
+        names = np.where(y == 1, "bad", "good")
+        model = LogisticRegression().fit(X, names)
+        weight = np.linspace(0.5, 2.0, len(y))
+        found = scorer("aucpr", pos_label="bad")(model, X, names, sample_weight=weight)
+        ranking = pr.rank(y, -model.decision_function(X), sample_weight=weight)
+        assert found == pytest.approx(pr.aucpr(ranking))
+
+
+class TestFromCvResults:
+    def test_one_curve_per_fold_and_their_summary(self, data):
+        X, y = data
+        results = cross_validate(
+            LogisticRegression(), X, y, cv=4, return_estimator=True, return_indices=True
+        )
+        display = PRDisplay.from_cv_results(results, X, y)
+        assert len(display.folds) == 4
+        folds = [
+            pr.rank(y[test], model.decision_function(X[test]))
+            for model, test in zip(results["estimator"], results["indices"]["test"], strict=True)
+        ]
+        assert list(display.folds) == folds
+        assert display.interval == pr.crossval_interval(folds)
+        assert display.curve.area() == pytest.approx(pr.summary_curve(folds).area())
+        assert "mean of 4 folds" in display.line_.get_label()
+        theirs = PrecisionRecallDisplay.from_cv_results(results, X, y)
+        np.testing.assert_allclose(
+            theirs.average_precision, [pr.aucpr(fold) for fold in folds], rtol=1e-12
+        )
+
+    def test_what_cross_validate_has_to_return(self, data):
+        X, y = data
+        with pytest.raises(InputError, match="return_estimator=True and return_indices=True"):
+            PRDisplay.from_cv_results(cross_validate(LogisticRegression(), X, y), X, y)

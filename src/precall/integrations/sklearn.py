@@ -1,4 +1,4 @@
-"""scikit-learn's conventions: metric functions, scorers and a display.
+"""scikit-learn's conventions: metric functions, scorers, a display and a certified classifier.
 
 The metric functions take ``(y_true, y_score, *, sample_weight=None, pos_label=1)`` as those of
 ``sklearn.metrics`` do, and agree with ``average_precision_score`` wherever it is defined.
@@ -6,6 +6,7 @@ The metric functions take ``(y_true, y_score, *, sample_weight=None, pos_label=1
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -17,15 +18,29 @@ from .._optional import missing
 from ..exceptions import InputError
 from ..metrics.areas import aucnpr, aucpr
 from ..ranking import Ranking, rank
+from .certified import CertifiedThresholdClassifier
+from .responses import RESPONSES, positive_scores
+from .scorers import scorer
 
 try:
     from sklearn.metrics import make_scorer
+    from sklearn.utils import _safe_indexing
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
     raise missing("precall.integrations.sklearn", "scikit-learn", "sklearn") from error
 
 if TYPE_CHECKING:
     from ..inference.bands import Band
+
+__all__ = [
+    "CertifiedThresholdClassifier",
+    "PRDisplay",
+    "aucnpr_score",
+    "aucnpr_scorer",
+    "aucpr_score",
+    "aucpr_scorer",
+    "scorer",
+]
 
 AVERAGES = ("macro", "micro", "weighted", "samples")
 
@@ -154,18 +169,20 @@ def _indicator(y_true: object, scores: npt.NDArray[Any]) -> npt.NDArray[np.bool_
     return labels.astype(np.bool_)
 
 
-_RESPONSES = ("decision_function", "predict_proba")
-
 #: Scorers for ``cross_val_score``, ``GridSearchCV`` and the like (binary classifiers).
-aucpr_scorer = make_scorer(aucpr_score, response_method=_RESPONSES)
-aucnpr_scorer = make_scorer(aucnpr_score, response_method=_RESPONSES)
+aucpr_scorer = make_scorer(aucpr_score, response_method=RESPONSES)
+aucnpr_scorer = make_scorer(aucnpr_score, response_method=RESPONSES)
+
+
+# The folds of a cross-validation, behind the curve that sums them up.
+_FOLD = {"linewidth": 0.8, "alpha": 0.5, "color": "0.6"}
 
 
 class PRDisplay:
     """A precision-recall curve with its band, its floor and the interval of its area.
 
-    Shaped like scikit-learn's displays: made by :meth:`from_estimator` or
-    :meth:`from_predictions`, it keeps its data and draws with :meth:`plot`.
+    Shaped like scikit-learn's displays: made by :meth:`from_estimator`, :meth:`from_predictions` or
+    :meth:`from_cv_results`, it keeps its data and draws with :meth:`plot`.
 
     Examples
     --------
@@ -182,15 +199,18 @@ class PRDisplay:
     def __init__(
         self,
         *,
-        ranking: Ranking,
+        ranking: Ranking | None = None,
         interval: Interval | None = None,
         band: Band | None = None,
         name: str | None = None,
+        folds: Sequence[Ranking] = (),
     ) -> None:
         from ..curves import pr_curve
+        from ..groups import summary_curve
 
         self.ranking = ranking
-        self.curve = pr_curve(ranking)
+        self.folds = tuple(folds)
+        self.curve = summary_curve(self.folds) if ranking is None else pr_curve(ranking)
         self.interval = interval
         self.band = band
         self.name = name
@@ -214,28 +234,7 @@ class PRDisplay:
     ) -> Self:
         """Score `X` with a fitted classifier and draw the curve."""
         check_is_fitted(estimator)
-        methods = _RESPONSES if response_method == "auto" else (response_method,)
-        chosen = next((method for method in methods if hasattr(estimator, method)), None)
-        if chosen is None:
-            raise InputError(
-                f"{type(estimator).__name__} has none of {', '.join(methods)}: "
-                "pass a classifier that gives scores, or use from_predictions."
-            )
-        classes = getattr(estimator, "classes_", np.array([0, 1]))
-        if len(classes) != 2:
-            raise InputError(
-                f"the display needs a binary classifier, got one with {len(classes)} classes."
-            )
-        positive = classes[1] if pos_label is None else pos_label
-        if positive not in classes:
-            raise InputError(
-                f"pos_label={pos_label!r} is not a class of the estimator: {classes!r}."
-            )
-        scores = np.asarray(getattr(estimator, chosen)(X))
-        if scores.ndim == 2:
-            scores = scores[:, int(np.flatnonzero(classes == positive)[0])]
-        elif positive == classes[0]:
-            scores = -scores
+        scores, positive = positive_scores(estimator, X, response_method, pos_label)
         return cls.from_predictions(
             np.asarray(y) == positive,
             scores,
@@ -276,11 +275,73 @@ class PRDisplay:
         )
         return display.plot(ax=ax, **style)
 
+    @classmethod
+    def from_cv_results(
+        cls,
+        cv_results: Any,
+        X: Any,
+        y: Any,
+        *,
+        sample_weight: object = None,
+        response_method: str = "auto",
+        pos_label: object = None,
+        name: str | None = None,
+        confidence_level: float = 0.95,
+        ax: Any = None,
+        **style: Any,
+    ) -> Self:
+        """Draw the curve of every fold of a cross-validation, and the one that sums them up.
+
+        scikit-learn's display of that name draws the folds side by side. This one adds the summary
+        curve at the folds' common prevalence (:func:`precall.summary_curve`) with its band over
+        folds, and the interval of the mean area (:func:`precall.crossval_interval`). Folds are
+        never pooled: their scores come from different models.
+
+        Parameters
+        ----------
+        cv_results : dict
+            From ``cross_validate(..., return_estimator=True, return_indices=True)``.
+        X, y : array-like
+            What was cross-validated.
+        sample_weight, response_method, pos_label, name, confidence_level, ax, style
+            As in :meth:`from_estimator`.
+        """
+        from ..groups import summary_curve
+        from ..inference.fold_intervals import crossval_interval
+
+        if not {"estimator", "indices"} <= set(cv_results):
+            raise InputError(
+                "cv_results must hold the estimators and the indices of the folds: pass "
+                "return_estimator=True and return_indices=True to cross_validate."
+            )
+        weights = None if sample_weight is None else _validation.as_weights(sample_weight)
+        labels, folds = np.asarray(y), []
+        for estimator, test in zip(
+            cv_results["estimator"], cv_results["indices"]["test"], strict=True
+        ):
+            scores, positive = positive_scores(
+                estimator, _safe_indexing(X, test), response_method, pos_label
+            )
+            weight = None if weights is None else weights[test]
+            folds.append(rank(labels[test] == positive, scores, sample_weight=weight))
+        if name is None:
+            name = type(cv_results["estimator"][0]).__name__
+        display = cls(
+            interval=crossval_interval(folds, confidence_level=confidence_level),
+            band=summary_curve(folds, confidence_level=confidence_level).band,
+            name=name,
+            folds=folds,
+        )
+        return display.plot(ax=ax, **style)
+
     def plot(self, ax: Any = None, **style: Any) -> Self:
         """Draw on `ax` or on a new figure; sets ``ax_``, ``figure_`` and ``line_``."""
+        from ..curves import pr_curve
         from ..display.mpl import plot_curve
 
         label = style.pop("label", None) or self._label()
+        for fold in self.folds:
+            ax = plot_curve(pr_curve(fold), ax=ax, **_FOLD)
         self.ax_ = plot_curve(self.curve, ax=ax, label=label, **style)
         self.line_ = self.ax_.lines[-1]
         self.figure_ = self.ax_.figure
@@ -299,6 +360,8 @@ class PRDisplay:
     def _label(self) -> str:
         name = f"{self.name}: " if self.name else ""
         if self.interval is None:
-            return f"{name}AP {aucpr(self.ranking):.3f}"
+            area = self.curve.area() if self.ranking is None else aucpr(self.ranking)
+            return f"{name}AP {area:.3f}"
         low, high = self.interval.low, self.interval.high
-        return f"{name}AP {self.interval.estimate:.3f} ({low:.3f} to {high:.3f})"
+        folds = f", mean of {len(self.folds)} folds" if self.folds else ""
+        return f"{name}AP {self.interval.estimate:.3f} ({low:.3f} to {high:.3f}){folds}"
