@@ -34,6 +34,7 @@ from .groups import (
     undo_downsampling,
 )
 from .inference.bands import BANDS, Band, band, difference_band, smooth_pr_curve
+from .inference.calibration import calibration_check
 from .inference.chance import chance_test
 from .inference.compare import compare
 from .inference.fold_intervals import crossval_interval
@@ -99,6 +100,7 @@ __all__ = [
     "band",
     "best_threshold",
     "brier_curve",
+    "calibration_check",
     "chance_test",
     "compare",
     "compare_groups",

@@ -20,6 +20,7 @@ from .groups.slices_result import Slice, Slices
 from .groups.summary import SummaryCurve
 from .groups.trec import TrecRun
 from .inference.bands.band import Band
+from .inference.calibration import CalibrationCheck
 from .inference.chance import ChanceTest
 from .inference.comparison import Comparison
 from .inference.result import MetricInterval
@@ -46,6 +47,7 @@ __all__ = [
     "Aggregate",
     "Band",
     "BestThreshold",
+    "CalibrationCheck",
     "CaseControl",
     "CertifiedBound",
     "ChanceTest",

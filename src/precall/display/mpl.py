@@ -111,7 +111,7 @@ def plot_band(band: Band, ax: Axes | None = None, **style: Any) -> Axes:
     level = f"{100 * band.confidence_level:.6g} % " + ("band" if band.simultaneous else "pointwise")
     look = {"color": line.get_color(), "alpha": 0.2, "linewidth": 0, "label": level} | style
     axes.fill_between(band.x, band.low, band.high, **look)
-    if band.kind == "difference":
+    if band.kind.endswith("difference"):
         axes.axhline(0.0, **_DASHED)
     framed(axes, *band.labels)
     return axes

@@ -1,4 +1,4 @@
-"""Confidence bands for precision-recall, ROC and hit curves: the functions to call."""
+"""Confidence bands for precision-recall, ROC, hit and net-benefit curves: the function to call."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from precall.exceptions import InputError
 from precall.ranking import as_ranked
 
 from ..sampling import varying_prevalence
+from . import net_benefit
 from .asymptotic import asymptotic_limits
 from .band import Band
 from .exact import exact_limits
@@ -38,6 +39,7 @@ _CURVES: dict[str, tuple[str, tuple[float, float]]] = {
     "pr": ("recall", (0.1, 0.9)),
     "roc": ("false_positive_rate", (0.05, 0.95)),
     "hit": ("selected", (0.05, 0.95)),
+    "net_benefit": ("probability", net_benefit.PROBABILITIES),
 }
 
 
@@ -46,11 +48,12 @@ def band(
     curve: str = "pr",
     *,
     model: str | None = None,
-    method: str = "fiducial",
+    method: str | None = None,
     confidence_level: float = 0.95,
     recall: tuple[float, float] | None = None,
     false_positive_rate: tuple[float, float] | None = None,
     selected: tuple[float, float] | None = None,
+    probability: tuple[float, float] | None = None,
     sampling: str | None = None,
     prevalence: float | None = None,
     n_resamples: int | None = None,
@@ -64,9 +67,10 @@ def band(
     ----------
     data : Ranking or Rows
         Must have positives and negatives. Weighted rows count with their Kish effective sizes.
-    curve : {"pr", "roc", "hit"}
-        Precision over recall, recall over false-positive rate, or the share of rows that are
-        selected and positive over the share selected.
+    curve : {"pr", "roc", "hit", "net_benefit"}
+        Precision over recall, recall over false-positive rate, the share of rows that are
+        selected and positive over the share selected, or net benefit over the threshold
+        probability, which takes Rows with calibrated probabilities as scores.
     model : str, optional
         Which model, where the rows have several.
     method : str
@@ -75,9 +79,11 @@ def band(
         any continuous scores. ``"clemencon_vayatis"``: the smoothed bootstrap ball of Clémençon &
         Vayatis (2009, Algorithm 1). ``"bootstrap"``: the same replicates, studentised.
         ``"asymptotic"``: their Theorem 1, simulated; not for hit curves. ``"pointwise"``: limits
-        for each point by itself, not for the curve.
+        for each point by itself, not for the curve. A net-benefit curve has one method,
+        ``"multiplier"``, its default: counted limits at a level that a multiplier bootstrap over
+        the rows' contributions makes simultaneous.
     confidence_level : float
-    recall, false_positive_rate, selected : (float, float), optional
+    recall, false_positive_rate, selected, probability : (float, float), optional
         Range over which the band holds, at `n_points` evenly spaced points at once: of what runs
         along the curve that was asked for.
     sampling, prevalence
@@ -120,7 +126,12 @@ def band(
     """
     kind = as_choice(curve, "curve", _CURVES)
     span_name, span = _CURVES[kind]
-    given = {"recall": recall, "false_positive_rate": false_positive_rate, "selected": selected}
+    given = {
+        "recall": recall,
+        "false_positive_rate": false_positive_rate,
+        "selected": selected,
+        "probability": probability,
+    }
     for name, value in given.items():
         if value is not None and name != span_name:
             raise InputError(
@@ -128,7 +139,24 @@ def band(
             )
     asked = given[span_name]
     span = span if asked is None else asked
-    method = as_choice(method, "method", _METHODS)
+    if kind == "net_benefit":
+        if options or method not in (None, net_benefit.METHOD):
+            raise InputError(
+                f"a net-benefit curve has one method, {net_benefit.METHOD!r}, without options of "
+                "its own: leave them out."
+            )
+        return net_benefit.net_benefit_band(
+            data,
+            model=model,
+            confidence_level=confidence_level,
+            probability=span,
+            sampling=sampling,
+            prevalence=prevalence,
+            n_resamples=2000 if n_resamples is None else n_resamples,
+            rng=rng,
+            n_points=n_points,
+        )
+    method = as_choice("fiducial" if method is None else method, "method", _METHODS)
     make_limits, draws = _METHODS[method]
     _require_known_options(method, make_limits, options)
     varying = varying_prevalence(sampling, prevalence)

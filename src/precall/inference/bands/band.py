@@ -22,6 +22,8 @@ _LABELS = {
     "roc": ("false-positive rate", "true-positive rate (recall)"),
     "hit": ("share selected", "share selected and positive"),
     "difference": ("recall", "difference of precision"),
+    "net_benefit": ("threshold probability", "net benefit per row"),
+    "net_benefit_difference": ("threshold probability", "difference of net benefit per row"),
 }
 
 
@@ -31,7 +33,7 @@ class Band(Rich):
 
     Attributes
     ----------
-    kind : {"pr", "roc", "hit", "difference"}
+    kind : {"pr", "roc", "hit", "difference", "net_benefit", "net_benefit_difference"}
         What the band is for; a precision-recall band unless another function made it.
     x, low, y, high : array
         The grid, the limits and the observed curve on it. For precision-recall bands `recall` and

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from precall._validation import as_count, as_fraction, as_generator, as_range
+from precall._validation import as_choice, as_count, as_fraction, as_generator, as_range
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.ranking import Ranking
 from precall.rows import Rows
@@ -17,6 +17,7 @@ from ..sampling import varying_prevalence
 from .band import Band
 from .envelope import rank_envelope
 from .interpolation import interpolate_rows
+from .net_benefit import METHOD, net_benefit_difference
 from .paths import Path, positives_path
 from .request import precision
 
@@ -37,14 +38,19 @@ def difference_band(
     *,
     candidate: str,
     baseline: str,
+    curve: str = "pr",
     confidence_level: float = 0.95,
-    recall: tuple[float, float] = (0.1, 0.9),
+    recall: tuple[float, float] | None = None,
+    probability: tuple[float, float] | None = None,
     sampling: str | None = None,
     n_resamples: int = 2000,
     rng: np.random.Generator | int | None = None,
     n_points: int = 81,
 ) -> Band:
     """Simultaneous band for the precision of one model minus another's, at equal recall.
+
+    Or, with ``curve="net_benefit"``, for the difference of their net benefit at equal threshold
+    probability.
 
     Both models scored the same rows, so their curves rise and fall together. Every draw gives the
     rows random weights, once, as the pivotal distributions of order statistics have them
@@ -61,17 +67,20 @@ def difference_band(
         With both models, unweighted and without clusters.
     candidate, baseline : str
         The two models.
-    confidence_level, recall, sampling, n_resamples, rng, n_points
-        As in :func:`precall.band`.
+    curve : {"pr", "net_benefit"}
+        What is subtracted. Net benefit needs calibrated probabilities as scores of both models;
+        its band comes from a multiplier bootstrap over the rows' contributions.
+    confidence_level, recall, probability, sampling, n_resamples, rng, n_points
+        As in :func:`precall.band`; `recall` goes with ``pr``, `probability` with ``net_benefit``.
 
     Returns
     -------
     Band
-        Of kind ``"difference"``. Its diagnostics hold the `verdict`, one of ``"candidate
-        dominates"``, ``"baseline dominates"``, ``"the curves cross"`` and ``"undecided"``, and the
-        ranges of recall `candidate_better`, `baseline_better` and `undecided`. A model dominates if
-        it is better somewhere and the other nowhere can be: ``low >= 0`` on the whole range. Curves
-        cross if each is better somewhere.
+        Of kind ``"difference"`` or ``"net_benefit_difference"``. Its diagnostics hold the
+        `verdict`, one of ``"candidate dominates"``, ``"baseline dominates"``, ``"the curves
+        cross"`` and ``"undecided"``, and the ranges of recall or probability `candidate_better`,
+        `baseline_better` and `undecided`. A model dominates if it is better somewhere and the other
+        nowhere can be: ``low >= 0`` on the whole range. Curves cross if each is better somewhere.
 
     Examples
     --------
@@ -91,6 +100,22 @@ def difference_band(
         if not isinstance(given, str) or given not in rows.scores:  # type: ignore[redundant-expr]
             listed = ", ".join(map(repr, rows.names))
             raise InputError(f"{name} must be one of the models {listed}, got {given!r}.")
+    as_choice(curve, "curve", ("pr", "net_benefit"))
+    foreign, own = ("recall", "probability") if curve != "pr" else ("probability", "recall")
+    if {"recall": recall, "probability": probability}[foreign] is not None:
+        raise InputError(f"{foreign} does not run along a {curve} curve: give {own}=.")
+    if curve == "net_benefit":
+        return _of_net_benefit(
+            rows,
+            candidate=candidate,
+            baseline=baseline,
+            confidence_level=confidence_level,
+            probability=probability,
+            sampling=sampling,
+            n_resamples=n_resamples,
+            rng=rng,
+            n_points=n_points,
+        )
     if rows.weight is not None or rows.cluster is not None:
         what = "weights" if rows.weight is not None else "clusters"
         raise InputError(f"difference_band knows no {what}: give Rows without them.")
@@ -98,7 +123,7 @@ def difference_band(
     n, m = int(np.count_nonzero(positive)), int(np.count_nonzero(~positive))
     if not (n and m):
         raise UndefinedMetricError("rows must have positives and negatives for a band.")
-    span = as_range(recall, "recall")
+    span = as_range((0.1, 0.9) if recall is None else recall, "recall")
     if span[0] == 0.0:
         raise InputError(f"recall must start above 0, got {recall!r}: nothing is selected there.")
     grid = np.linspace(*span, as_count(n_points, "n_points", minimum=2))
@@ -130,6 +155,23 @@ def difference_band(
             "sampling": "rows" if varying else "classes",
             "seed": int(rng) if isinstance(rng, int | np.integer) else None,
         },
+    )
+
+
+def _of_net_benefit(rows: Rows, *, confidence_level: float, **asked: Any) -> Band:
+    grid, low, middle, high, settings = net_benefit_difference(
+        rows, confidence_level=confidence_level, **asked
+    )
+    return Band(
+        kind="net_benefit_difference",
+        x=grid,
+        low=low,
+        y=middle,
+        high=high,
+        confidence_level=confidence_level,
+        method=METHOD,
+        diagnostics=verdict(grid, low, high),
+        settings=settings,
     )
 
 

@@ -140,9 +140,14 @@ class SeveralShares:
         ours = shares[2] if len(shares) > 2 else self.prevalence
         return self.at.of(ours * recall, (1.0 - ours) * rate, ours, 1.0 - ours)
 
+    @property
+    def estimate(self) -> Any:
+        """The metric of the shares as they were observed."""
+        return self._of(list(self.shares))
+
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the lower and the upper limit, within the bounds of the metric."""
-        estimate = self._of(list(self.shares))
+        estimate = self.estimate
         below = above = 0.0 * estimate
         for place, (share, trials) in enumerate(zip(self.shares, self.trials, strict=True)):
             ends = self.share_limits(share * trials, trials, confidence_level)
