@@ -48,6 +48,11 @@ NAMES = {
     "s": S,
     "ranking": pr.rank(Y, S),
     "coarse": pr.rank(Y, S).coarsen(1),
+    "sliced": pr.Rows(
+        [1, 0, 1] * 500,
+        range(1500),
+        columns={"country": ["DE", "FR"] * 750, "user": [f"user {i}" for i in range(1500)]},
+    ),
 }
 
 
@@ -284,6 +289,16 @@ CASES = (
             "a coarsened ranking where every score must be seen",
             "pr.operating_point(coarse, min_precision=0.4)",
             _input("operating_point must see every score, and this ranking was coarsened"),
+        ),
+        (
+            "a column to cut by that is not there",
+            "pr.slices(sliced, 'contry')",
+            _input("Did you mean 'country'?"),
+        ),
+        (
+            "a column to cut by that names single things",
+            "pr.slices(sliced, 'user')",
+            _input("column 'user' has 1,500 levels, more than 1,000"),
         ),
         (
             "rows that belong together where they must be independent",

@@ -13,6 +13,7 @@ from precall.exceptions import InputError, UndefinedMetricError
 from precall.groups import slices_at_once
 from precall.groups.levels import cuts_of
 from precall.groups.slice_evidence import OneByOne, SliceQuestion
+from precall.groups.slices import slices_by_group
 from precall.groups.slices_at_once import AtOnce, fits
 from precall.inference.rules import rule_for
 from precall.inference.significance import holm
@@ -190,7 +191,7 @@ def test_a_slice_that_is_everything_has_no_rest():
     (one,) = pr.slices(rows, "g")
     assert one.difference is None
     assert one.p_value is None
-    assert "too little outside" in pr.slices(rows, "g").statement
+    assert "It was not compared with the rest." in pr.slices(rows, "g").statement
 
 
 def test_small_and_one_class_slices_are_counted_and_nothing_else():
@@ -256,6 +257,19 @@ def test_clusters_that_lie_on_both_sides_make_a_difference_surer():
     apart = pr.slices(pr.Rows(y, score, columns=columns), "day")
     assert paired.worst.difference.width < 0.5 * apart.worst.difference.width
     assert paired.worst.interval.width == pytest.approx(apart.worst.interval.width, rel=0.1)
+
+
+def test_rests_of_many_clustered_rows_are_left_out_where_groups_are_known(monkeypatch):
+    rows = sliced(19, rows=400, clustered=True)
+    names, code = np.unique(rows.columns["device"], return_inverse=True)
+    asked = {"model": "score", "prevalence": None, "confidence_level": 0.95}
+    full = slices_by_group(rows, "device", names.tolist(), code, **asked)
+    assert full.to_dict() == pr.slices(rows, "device", depth=1).to_dict()
+    monkeypatch.setitem(slices_by_group.__globals__, "_MOST_RANKED", 10)
+    short = slices_by_group(rows, "device", names.tolist(), code, **asked)
+    assert [one.interval for one in short] == [one.interval for one in full]
+    assert all(one.difference is None and one.p_value is None for one in short)
+    assert "It was not compared with the rest." in short.statement
 
 
 def test_the_smallest_number_counts_clusters():

@@ -28,6 +28,8 @@ IntArray = npt.NDArray[np.int64]
 
 #: Rows of each class that a slice needs if nothing else is said.
 MIN_POSITIVES = 10
+# Rows of all the rests together that an evaluation ranks one rest after the other.
+_MOST_RANKED = 4_000_000
 # Nearer to 1 the worst and the perfect ranking have the same precision in every digit.
 _LARGEST_PREVALENCE = 1.0 - 1e-12
 
@@ -157,6 +159,7 @@ class SliceRequest(NamedTuple):
     level: float
     n_resamples: int
     rng: Any
+    with_rests: bool = True
 
 
 def slices_by_group(
@@ -165,7 +168,8 @@ def slices_by_group(
     """Return the slices of groups that are known: the position of each row's group in `names`.
 
     Rows with a position beyond are in none of the slices, but in the rest of each. The options are
-    `prevalence` and `confidence_level`.
+    `prevalence` and `confidence_level`. Where rows belong together, every rest is ranked by itself,
+    which is left out where that would take long.
     """
     metric = as_metric("aucnpr")
     request = SliceRequest(
@@ -177,6 +181,7 @@ def slices_by_group(
         level=options["confidence_level"],
         n_resamples=2,
         rng=None,
+        with_rests=rows.cluster is None or len(names) * len(rows) <= _MOST_RANKED,
     )
     return slices_of(rows, [Cut((column,), [(name,) for name in names], code)], request, depth=1)
 
@@ -199,7 +204,7 @@ def slices_of(rows: Rows, cuts: list[Cut], request: SliceRequest, *, depth: int)
     tested: list[Slice] = []
     critical = None
     if counted:
-        tested, critical = _tested(question, counted, request.min_positives, request.level)
+        tested, critical = _tested(question, counted, request)
     return Slices(
         metric=str(request.metric),
         title=str(request.metric.title),
@@ -273,9 +278,10 @@ def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
 
 
 def _tested(
-    question: SliceQuestion, counted: list[Slice], least: int, level: float
+    question: SliceQuestion, counted: list[Slice], request: SliceRequest
 ) -> tuple[list[Slice], float]:
     """Give every slice its interval and its difference from the rest."""
+    level = request.level
     evidence: AtOnce | OneByOne = AtOnce(question) if fits(question) else OneByOne(question)
     covariance = evidence.covariance
     critical = (
@@ -286,7 +292,7 @@ def _tested(
     at = level_of(critical)
     estimate, (low, high) = evidence.estimate, evidence.limits(at)
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    known = _rest_is_large(question, least)
+    known = _rest_is_large(question, request.min_positives) & request.with_rests
     test = difference_limits(estimate, (low, high), evidence.rests(at, known))
     raw = _p_values(test, critical)
     adjusted = np.full(known.size, np.nan)

@@ -224,7 +224,7 @@ class Slices(Rich):
         others = [one for one in self.below if one is not worst]
         found = f"in all, {plural(len(self.below), 'slice')} are shown to be worse than the rest."
         if worst.difference is None or worst.p_value is None:
-            return "There is too little outside of it to compare it with."
+            return "It was not compared with the rest."
         by = f"(difference {_limits(worst.difference)}, p = {worst.p_value:.2g} adjusted)"
         if worst in self.below:
             return f"It is worse than the rest {by}{'; ' + found if others else '.'}"
