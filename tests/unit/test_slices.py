@@ -279,6 +279,23 @@ def test_the_smallest_number_counts_clusters():
     assert len(pr.slices(rows, "g", min_positives=6)) == 0
 
 
+@pytest.mark.parametrize("dense", [0, 16])
+def test_clusters_inside_and_outside_of_slices_are_counted(monkeypatch, dense):
+    monkeypatch.setitem(slices_by_group.__globals__, "_DENSE", dense)
+    y = [1, 1, 1, 1, 0, 0, 0, 0, 1, 0]
+    cluster = [0, 0, 1, 2, 2, 3, 4, 4, 5, 5]
+    g = list("aabbaabbcc")
+    rows = pr.Rows(y, range(10), clusters=cluster, columns={"g": g})
+    # Positives: a in cluster 0, b in 1 and 2, c in 5; negatives: a in 2 and 3, b in 4, c in 5.
+    found = pr.slices(rows, "g", "auroc", min_positives=2)
+    assert len(found.too_small) == 3
+    expected = {"a": 3, "b": 2, "c": 3}
+    own = rows.positive
+    names, code = np.unique(g, return_inverse=True)
+    outside = slices_by_group.__globals__["_clusters_outside"](rows.cluster[own], code[own], 3)
+    assert dict(zip(names.tolist(), outside.tolist(), strict=True)) == expected
+
+
 def test_equal_calls_give_equal_answers():
     rows = sliced(13)
     first, second = (pr.slices(rows, ["country", "device"]).to_dict() for _ in range(2))

@@ -30,6 +30,8 @@ IntArray = npt.NDArray[np.int64]
 MIN_POSITIVES = 10
 # Rows of all the rests together that an evaluation ranks one rest after the other.
 _MOST_RANKED = 4_000_000
+# Whole numbers within a range this many times their number are counted, not sorted.
+_DENSE = 16
 # Nearer to 1 the worst and the perfect ranking have the same precision in every digit.
 _LARGEST_PREVALENCE = 1.0 - 1e-12
 
@@ -273,7 +275,7 @@ def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
     """Number of rows of a class in each slice; of clusters that have one, where there are some."""
     code = cut.code[own]
     if rows.cluster is not None:
-        code = np.unique(code * rows.n_clusters + rows.cluster[own]) // rows.n_clusters
+        code = _distinct(code * rows.n_clusters + rows.cluster[own]) // rows.n_clusters
     return np.bincount(code, minlength=len(cut.names))[: len(cut.names)]
 
 
@@ -292,7 +294,9 @@ def _tested(
     at = level_of(critical)
     estimate, (low, high) = evidence.estimate, evidence.limits(at)
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    known = _rest_is_large(question, request.min_positives) & request.with_rests
+    known = np.zeros(len(counted), dtype=np.bool_)
+    if request.with_rests:
+        known = _rest_is_large(question, request.min_positives)
     test = difference_limits(estimate, (low, high), evidence.rests(at, known))
     raw = _p_values(test, critical)
     adjusted = np.full(known.size, np.nan)
@@ -336,11 +340,18 @@ def _rest_is_large(question: SliceQuestion, least: int) -> Mask:
 
 def _clusters_outside(cluster: IntArray, code: IntArray, count: int) -> IntArray:
     """Number of clusters with a row outside of each slice: all but those inside with all rows."""
-    pairs = np.unique(np.stack([cluster, code], axis=-1), axis=0)
-    slices_of = np.bincount(pairs[:, 0])
-    alone = slices_of[pairs[:, 0]] == 1
-    every = np.count_nonzero(slices_of)
-    return every - np.bincount(pairs[alone, 1], minlength=count)
+    width = max(count, int(code.max()) + 1)
+    owner, slot = np.divmod(_distinct(cluster * width + code), width)
+    slices_of_cluster = np.bincount(owner)
+    alone = slot[slices_of_cluster[owner] == 1]
+    return np.count_nonzero(slices_of_cluster) - np.bincount(alone, minlength=count)
+
+
+def _distinct(keys: IntArray) -> IntArray:
+    """Distinct whole numbers, counted where their range is not much larger than their number."""
+    if int(keys.max()) < _DENSE * keys.size:
+        return np.flatnonzero(np.bincount(keys))
+    return np.unique(keys)
 
 
 def difference_limits(
