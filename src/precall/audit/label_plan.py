@@ -187,8 +187,9 @@ def plan(
     Notes
     -----
     With `already` the numbers drawn from the strata depend on labels seen before, and the limits
-    of :func:`precall.interval`, exact within a stratum of fixed size, are so no longer. The study
-    of partly labelled data has the coverage that was found with two rounds.
+    of :func:`precall.interval`, exact within a stratum of fixed size, are so no longer. There is no
+    proof then; in simulations with two rounds 95 % intervals covered the truth in 196 and 197 of
+    200 samples (two score models, 500 labels of 20,000 rows, 1 % of them positive).
 
     References
     ----------
