@@ -102,13 +102,14 @@ $(BENCH_STAMP): pyproject.toml | $(VENV)/bin/python
 	@$(PIP) --no-deps confidenceinterval || echo "confidenceinterval could not be installed" >&2
 	@touch $@ $(DEV_STAMP) $(DEMO_STAMP)
 
-# A peer that cannot be had is named as missing, and the others are compared.
+# A peer that cannot be had is named as missing, and the others are compared. What
+# confidenceinterval needs is there, but for the old setuptools that it asks for.
 $(PEERS)/.installed: pyproject.toml | $(VENV)/bin/python
 	@echo "Installing precall and its peers into $(PEERS) (minutes, once)"
 	@$(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet -e ".[peers]"
-	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet confidenceinterval \
-		|| echo "confidenceinterval could not be installed" >&2
+	@$(PEERS)/bin/python -m pip --disable-pip-version-check install --quiet --no-deps \
+		confidenceinterval || echo "confidenceinterval could not be installed" >&2
 	@touch $@
 
 # Without Spark, which is half a gigabyte. The tools that test are the newest; pyparsing is no

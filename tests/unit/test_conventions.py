@@ -1,5 +1,6 @@
 """What other tools print: against scikit-learn itself, published values and naive loops."""
 
+import itertools
 import json
 
 import numpy as np
@@ -265,6 +266,28 @@ def test_the_estimator_named_has_the_same_value():
             if row.estimator:
                 assert row.reason == ""
                 assert row.value == pr.aucpr(ranking, estimator=row.estimator)
+
+
+def test_where_trapezoids_from_one_differ_from_the_estimators():
+    # On every data set of up to three rows with up to three scores.
+    for size in (2, 3):
+        for y in itertools.product([0, 1], repeat=size):
+            if 0 < sum(y) < size:
+                for s in itertools.product([1, 2, 3], repeat=size):
+                    ranking = pr.rank(y, s)
+                    found = conventions(ranking)
+                    first = max(score for score, label in zip(s, y, strict=True) if label)
+                    tied = (first, 0) in zip(s, y, strict=True)
+                    upper = found["raucpr_upper_trapezoid"].value
+                    lower = found["sklearn_trapezoid"].value
+                    same = [
+                        abs(value - pr.aucpr(ranking, estimator=estimator)) < TOLERANCE
+                        for value, estimator in (
+                            (upper, "upper_trapezoid"),
+                            (lower, "lower_trapezoid"),
+                        )
+                    ]
+                    assert same == [not tied, not (tied and first == max(s))], (y, s)
 
 
 def test_untied_data_with_a_positive_first_leaves_fewer_answers():

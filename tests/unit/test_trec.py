@@ -308,6 +308,8 @@ def test_a_run_that_answers_nothing(ties):
         with pytest.raises(InputError, match="answers none of the judged queries"):
             ask(ties=ties)
     rankings = searched.rankings(missing_queries="zero", ties=ties)
+    # A query that was not answered has no rows: nothing to divide by.
+    assert "n_pos=0, n_neg=0, prevalence=nan" in repr(rankings[0])
     for metric in ("aucpr", "r_precision", "eleven_point_precision"):
         assert per_group(rankings, metric).values.tolist() == [0.0]
     assert searched.ndcg(missing_queries="zero", ties=ties).values.tolist() == [0.0]

@@ -147,8 +147,9 @@ class Ranking(Rich):
 
     @property
     def prevalence(self) -> float:
-        """Share of positives in the total weight."""
-        return float(self.n_pos / (self.n_pos + self.n_neg))
+        """Share of positives in the total weight; NaN in an empty ranking."""
+        total = self.n_pos + self.n_neg
+        return float(self.n_pos / total) if total else float("nan")
 
     @property
     def weighted(self) -> bool:
@@ -236,7 +237,8 @@ class Ranking(Rich):
         cells = self.rows or self.cells
         at = cells.positives + cells.tied
         total = np.sum(at) + np.sum(cells.above) + cells.below
-        return float(np.sum(at[(at > 1) & (cells.positives > 0)]) / total)
+        shared = np.sum(at[(at > 1) & (cells.positives > 0)])
+        return float(shared / total) if total else 0.0
 
     def __len__(self) -> int:
         """Return the number of distinct thresholds."""
