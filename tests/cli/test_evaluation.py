@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.display.sections import sections
+from precall.display.sections import _tools_say, sections
 from precall.evaluation import (
     answer,
     coverage,
@@ -546,9 +546,15 @@ def test_ranges_of_recall_that_hardly_part_are_shown_as_one():
     assert _spans([(0.1, 0.2), (0.21, 0.3), (0.6, 0.7)]) == "0.1 to 0.3 and 0.6 to 0.7"
 
 
-def test_what_other_tools_print_is_folded_away_where_they_agree():
+def test_what_other_tools_print_is_folded_away_under_how_far_they_are_apart():
     y = np.repeat([1, 0], 50)
-    perfect = evaluate(y, {"a": np.arange(100)[::-1].astype(float)})
-    mixed = evaluate(y, {"a": np.random.default_rng(0).random(100)})
-    assert sections(perfect)["tools_agree"]
-    assert not sections(mixed)["tools_agree"]
+    evaluation = evaluate(y, {"a": np.random.default_rng(0).random(100)})
+    alike = [{"numbers": ["0.5000"]}] * 3
+    assert (
+        _tools_say(evaluation, alike)
+        == "All 3 functions of other tools print the same numbers here"
+    )
+    mixed = sections(evaluation)
+    shown = [row["numbers"][0] for row in mixed["conventions"]]
+    values = [float(text) for text in shown if text[0].isdigit()]
+    assert f"print {min(values):.4f} to {max(values):.4f} for a" in mixed["tools_say"]

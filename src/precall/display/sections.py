@@ -26,7 +26,7 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
         "conventions": (tools := _conventions(evaluation)),
-        "tools_agree": all(len(set(numbers)) == 1 for numbers in _columns(tools)),
+        "tools_say": _tools_say(evaluation, tools),
         "dominance": _dominance(evaluation),
         "trust": _trust(evaluation),
         "methods": _methods(evaluation),
@@ -236,9 +236,16 @@ def _conventions(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def _columns(tools: list[dict[str, Any]]) -> list[tuple[str, ...]]:
-    """What all tools print, model by model."""
-    return list(zip(*(row["numbers"] for row in tools), strict=True))
+def _tools_say(evaluation: Evaluation, tools: list[dict[str, Any]]) -> str:
+    """How far the tools are apart, for the best model."""
+    if not tools:
+        return ""
+    calls = f"{len(tools)} functions of other tools"
+    if all(row["numbers"] == tools[0]["numbers"] for row in tools):
+        return f"All {calls} print the same numbers here"
+    best = evaluation.models.index(evaluation.best)
+    printed = sorted(row["numbers"][best] for row in tools if row["numbers"][best][:1].isdigit())
+    return f"{calls} print {printed[0]} to {printed[-1]} for {evaluation.best.title}"
 
 
 def _trust(evaluation: Evaluation) -> list[str]:
