@@ -193,7 +193,7 @@ def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, m
     options = ("--label", "y", "--score", "a", "--score", "b", "--group", "g", "--weight", "w")
     run("report", csv_file, *options, "--level", "0.9", "-o", "first.html")
     first = (tmp_path / "first.html").read_text(encoding="utf-8")
-    command = shlex.split(unescape(re.search(r"<code>(.*?)</code>", first)[1]))
+    command = shlex.split(unescape(re.search(r"again</dt><dd><code>(.*?)</code>", first)[1]))
     assert command[0] == "precall"
     (tmp_path / "first.html").unlink()
     assert run(*command[1:]).status == 0
