@@ -307,6 +307,49 @@ CASES = (
         ),
     ),
     *_cases(
+        "Decisions",
+        (
+            "more rows at the top than there are",
+            "pr.interval(ranking, 'precision_at_k(1000)')",
+            _input("precision_at_k(1000) asks for more rows than there are"),
+        ),
+        (
+            "a share of the rows over 1",
+            "pr.metrics.lift_at_k(1.5)",
+            _input("k must be a whole number of rows, or a share of them above 0 and at most 1"),
+        ),
+        (
+            "a threshold probability of 0 or 1",
+            "pr.metrics.net_benefit(1)",
+            _input("probability must be strictly between 0 and 1, got 1"),
+        ),
+        (
+            "a miss that costs nothing",
+            "pr.metrics.expected_cost(0)",
+            _input("cost_ratio must be above zero and finite, got 0"),
+        ),
+        (
+            "scores that are no probabilities, where probabilities are needed",
+            "pr.metrics.net_benefit(0.2)(pr.Rows(y, [10 * each for each in s]))",
+            _input("calibrate them first, or give it a threshold of their own"),
+        ),
+        (
+            "a calibration check of such scores",
+            "pr.calibration_check(pr.Rows(y, [10 * each for each in s]))",
+            _input("calibration_check takes the scores for probabilities"),
+        ),
+        (
+            "a band of net benefit of a ranking",
+            "pr.band(ranking, 'net_benefit')",
+            _input("a band of net benefit needs every score: pass pr.Rows(y_true, y_score)"),
+        ),
+        (
+            "a net benefit to keep without the probability that it is meant at",
+            "pr.operating_point(ranking, min_net_benefit=0.1)",
+            _input("min_net_benefit and probability go together"),
+        ),
+    ),
+    *_cases(
         "Plans and monitors",
         (
             "a pilot with one class",
