@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from .._optional import require
@@ -18,7 +20,9 @@ from ..ranking.ranking_set import RankingSet
 from ..readers.options import ReadOptions
 from ._census import Room
 from ._columns import Piece, Request, read_pieces
+from ._paired import PairedRequest, changed, read_paired
 from ._sources import Source, open_source, spooled
+from ._streams import stream_of
 from ._twopass import TakeCensus, Task, rank_in_two_passes
 
 Progress = Callable[[int, int | None], object]
@@ -156,6 +160,111 @@ def rank_groups(
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
     rankings: RankingSet = _ranked(data, request, max_rows, memory, progress, options)
     return rankings
+
+
+def compare(
+    data: object,
+    *,
+    label: str,
+    scores: Sequence[str],
+    weight: str | None = None,
+    pos_label: object = 1,
+    metric: Any = "aucpr",
+    distribution: str = "t",
+    sampling: str | None = None,
+    confidence_level: float = 0.95,
+    memory: int = 512 * 2**20,
+    progress: Progress | None = None,
+    options: ReadOptions | None = None,
+) -> Any:
+    """Compare models on the same rows of data on disk, in bounded memory.
+
+    Every model is ranked in two passes. A third one finds the place of each row in every ranking,
+    and adds up the products of the rows' influence values. The result is that of
+    :func:`precall.compare` with all rows in memory, up to the last digits of the sums.
+
+    Parameters
+    ----------
+    data
+        As in :func:`rank`, but nothing that can be read only once.
+    scores : sequence of str
+        Names of the columns with scores, one per model, at least two.
+    metric, distribution, sampling, confidence_level
+        As in :func:`precall.compare` by influence values.
+    label, weight, pos_label, memory, progress, options
+        As in :func:`rank`; `progress` starts again with every model.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> from precall.engines import arrow
+    >>> models = ["gradient_boosting", "scorecard"]
+    >>> found = arrow.compare(pr.example_path(), label="fraud", scores=models)
+    >>> example = pr.load_example()
+    >>> found.estimates == pr.compare(example.label, example.scores).estimates
+    True
+    """
+    from ..inference.paired_sums import PairedModels, PairedSums, as_smooth
+
+    names = _as_models(scores)
+    what = as_smooth(metric)
+    request = PairedRequest(
+        label=label, score=names[0], others=tuple(names[1:]), weight=weight, pos_label=pos_label
+    )
+    _refuse_once(data, request)
+    rankings = {
+        name: rank(
+            data,
+            label=label,
+            score=name,
+            weight=weight,
+            pos_label=pos_label,
+            thresholds=what.thresholds,
+            memory=memory,
+            progress=progress,
+            options=options,
+        )
+        for name in names
+    }
+    models = PairedModels.of(what, rankings, sampling)
+    sums = PairedSums.empty(models)
+    rows = _rows_at_a_time(request, memory)
+    with open_source(data, request, memory, options) as source:
+        for shard, batches in enumerate(source.shards(rows)):
+            for piece, columns in read_paired(batches, request, shard, rows):
+                sums.update(models, piece.positive(pos_label), columns, piece.weights)
+    if not models.are_rows_of(sums):
+        raise changed()
+    return models.comparison(sums, confidence_level=confidence_level, distribution=distribution)
+
+
+def _as_models(scores: object) -> list[str]:
+    names = list(scores) if isinstance(scores, (list, tuple)) else []
+    if len(set(names)) < 2 or len(set(names)) < len(names):
+        raise InputError(
+            "scores must be a list with the names of at least two columns, each once, got "
+            f"{scores!r}."
+        )
+    return names
+
+
+def _refuse_once(data: Any, request: Request) -> None:
+    """Refuse what is gone after one reading, before it is read."""
+    require("pyarrow", "this engine", "arrow")
+    import pyarrow as pa
+
+    piped = isinstance(data, str) and (data == "-" or Path(data).is_fifo())
+    stream = None if isinstance(data, (str, os.PathLike)) else stream_of(data, request)
+    once = stream is not None and stream[1] and not isinstance(data, (pa.Table, pa.RecordBatch))
+    if piped or once or hasattr(data, "read") or isinstance(data, pa.RecordBatchReader):
+        raise InputError(
+            "data can be read only once, and a comparison reads them several times: write them to "
+            "a file first."
+        )
 
 
 def _ranked(

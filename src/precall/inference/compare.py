@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._interval import Interval
-from .._rounding import TOLERANCE, settled
+from .._rounding import TOLERANCE
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..metrics import Metric, as_metric
@@ -21,25 +20,17 @@ from ..ranking import Ranking
 from ..rows import Rows, as_rows
 from .clusters import draw_cells, jackknife
 from .comparison import Comparison
+from .pairwise import PairwiseEvidence, as_distribution, assembled, by_influence, difference
 from .permutation import swap_differences
 from .resampling import Progress
 from .sampling import varying_prevalence
-from .significance import (
-    bootstrap_test,
-    holm,
-    largest_deviation,
-    probability_best,
-    share_best,
-    student_test,
-)
+from .significance import bootstrap_test, share_best
 from .units import Units, contributions, covariance_of, effective_sizes
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 
 COMPARISONS = ("influence", "bootstrap", "permutation")
-#: Distributions that the statistic of the influence test can be referred to.
-DISTRIBUTIONS = ("t", "normal")
 _FEW_POSITIVES = 20
 # With more clusters than this the jackknife takes long, and influence values agree with it.
 _MOST_LEFT_OUT = 1000
@@ -125,7 +116,7 @@ def compare(
         metric, scores = scores, None
     what = as_metric(metric)
     method = _validation.as_choice(method, "method", COMPARISONS)
-    distribution = _validation.as_choice(distribution, "distribution", DISTRIBUTIONS)
+    distribution = as_distribution(distribution)
     varying = varying_prevalence(sampling, prevalence)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     _validation.require_progress(progress)
@@ -141,10 +132,9 @@ def compare(
     if prevalence is not None:
         rows = rows.at_prevalence(prevalence)
     models = RankedModels.rank(what, rows)
-    _warn_if_few(models.sizes[0], method)
+    warn_if_few(models.sizes[0], method)
     generator = _validation.as_generator(rng)
     estimates = models.estimates
-    apart = _apart(estimates[:, np.newaxis], estimates)
     pairs = list(combinations(range(len(names)), 2))
     smooth = what.smooth
     if method == "influence" and not smooth:
@@ -164,78 +154,30 @@ def compare(
         )
     if resampled:
         drawn = models.bootstrap(varying, n_resamples, generator, progress)
-        covariance = np.cov(drawn)
-        tests = [bootstrap_test(_apart(drawn[i], drawn[j]), level) for i, j in pairs]
-        best = share_best(-drawn if what.lower_is_better else drawn)
-        spread = [np.var(_apart(drawn, own), axis=1, ddof=1) for own in drawn]
-        variances = np.array(spread)
-        degrees: float | None = models.degrees
-        scales = _scales(covariance)
+        evidence = PairwiseEvidence(
+            covariance=np.cov(drawn),
+            variances=np.array([np.var(difference(drawn, own), axis=1, ddof=1) for own in drawn]),
+            degrees=models.degrees,
+            tests=[bootstrap_test(difference(drawn[i], drawn[j]), level) for i, j in pairs],
+            best=share_best(-drawn if what.lower_is_better else drawn),
+        )
     else:
-        covariance, variances, freedom = models.covariance(varying)
-        scales = _scales(covariance)
-        degrees = freedom if distribution == "t" else None
-        tests = [
-            student_test(
-                float(apart[i, j]), float(variances[i, j]), float(scales[i, j]), level, degrees
-            )
-            for i, j in pairs
-        ]
-        better = -apart if what.lower_is_better else apart
-        best = probability_best(better, variances, scales)
-    reach = largest_deviation(variances, scales, degrees, level)
-    halves = [reach * float(np.sqrt(variances[i, j])) for i, j in pairs]
+        evidence = by_influence(what, estimates, *models.covariance(varying), level, distribution)
     interval_method = method
     if method == "permutation":
         interval_method = "influence" if smooth else "bootstrap"
         p_values = models.permutation(pairs, n_resamples, generator, progress)
-        tests = [(low, high, p) for (low, high, _), p in zip(tests, p_values, strict=True)]
-    keys = [(names[i], names[j]) for i, j in pairs]
-    differences = [float(apart[i, j]) for i, j in pairs]
-    raw = [p for _, _, p in tests]
-    # A difference with nothing to say how sure it is has the widest interval either way.
-    together = [
-        (low, high) if half == 0.0 else (max(difference - half, -1.0), min(difference + half, 1.0))
-        for difference, half, (low, high, _) in zip(differences, halves, tests, strict=True)
-    ]
-
-    def shown(ends: list[tuple[float, float]]) -> dict[tuple[str, str], Interval]:
-        return {
-            key: Interval(
-                low=low,
-                high=high,
-                estimate=difference,
-                confidence_level=level,
-                method=interval_method,
-            )
-            for key, difference, (low, high) in zip(keys, differences, ends, strict=True)
-        }
-
-    return Comparison(
-        metric=str(what),
+        tests = [(low, high, p) for (low, high, _), p in zip(evidence.tests, p_values, strict=True)]
+        evidence = evidence._replace(tests=tests)
+    return assembled(
+        what,
+        names,
+        estimates,
+        evidence,
+        level=level,
         method=method,
-        estimates=dict(zip(names, estimates.tolist(), strict=True)),
-        differences=dict(zip(keys, differences, strict=True)),
-        intervals=shown([(low, high) for low, high, _ in tests]),
-        simultaneous=shown(together),
-        p_values=dict(zip(keys, holm(raw), strict=True)),
-        unadjusted_p_values=dict(zip(keys, raw, strict=True)),
-        covariance=covariance,
-        probability_best=dict(zip(names, best.tolist(), strict=True)),
-        confidence_level=level,
-        lower_is_better=what.lower_is_better,
+        interval_method=interval_method,
     )
-
-
-def _apart(first: FloatArray, second: FloatArray) -> FloatArray:
-    """First minus second; 0 where they differ by rounding only."""
-    return settled(first - second, np.maximum(np.abs(first), np.abs(second)))
-
-
-def _scales(covariance: FloatArray) -> FloatArray:
-    """Sums of the variances of the two estimates of every pair."""
-    own = np.diag(covariance)
-    return np.asarray(own[:, np.newaxis] + own)
 
 
 def _too_few(got: str) -> InputError:
@@ -255,7 +197,8 @@ _WITH_FEW = {
 }
 
 
-def _warn_if_few(n_positives: float, method: str) -> None:
+def warn_if_few(n_positives: float, method: str) -> None:
+    """Warn of what few positives do to a method."""
     if n_positives < _FEW_POSITIVES:
         few = plural(n_positives, "independent positive", shown=f"{n_positives:.3g}")
         warnings.warn(
