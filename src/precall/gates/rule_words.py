@@ -61,7 +61,7 @@ def not_worse(metric: object, margin: object) -> AskedRule:
             "than the baseline the candidate may be."
         )
     what = as_metric(metric)
-    if getattr(what, "lower_is_better", False):
+    if what.lower_is_better:
         return AskedRule(metric=what, sign="<=", target=allowed, relative=True)
     return AskedRule(metric=what, sign=">=", target=0.0 - allowed, relative=True)
 
