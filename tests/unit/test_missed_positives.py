@@ -133,3 +133,19 @@ def test_nothing_but_missed_positives():
 def test_a_number_of_missed_positives_is_whole(missed):
     with pytest.raises(InputError, match="missed_positives must be a whole number"):
         pr.rank(Y, S, missed_positives=missed)
+
+
+def test_intervals_at_a_threshold_count_them():
+    """Recall as a share of all positives, those included that were never scored."""
+    y, s = [1, 1, 0, 1, 0, 0], [6, 5, 4, 3, 2, 1]
+    missed = pr.rank(y, s, thresholds=[3.5], missed_positives=4)
+    last = pr.rank([*y, 1, 1, 1, 1], [*s, -1, -2, -3, -4], thresholds=[3.5])
+    for name in ("recall", "f1", "mcc", "false_negative_rate", "precision", "accuracy"):
+        for method in ("clopper_pearson", "wilson"):
+            words = f"{name}_at_threshold(3.5)"
+            ours, theirs = (pr.interval(r, words, method=method) for r in (missed, last))
+            assert ours.estimate == pytest.approx(theirs.estimate)
+            assert tuple(ours) == pytest.approx(tuple(theirs))
+    for method in ("influence", "bootstrap_percentile"):
+        with pytest.raises(InputError, match="4 missed positives have none"):
+            pr.interval(missed, "recall_at_threshold(3.5)", method=method)
