@@ -63,7 +63,8 @@ def auc_calculator(sets: list[DataSet]) -> Iterator[Answer]:
         with tempfile.TemporaryDirectory() as folder:
             listed = Path(folder, "list.txt")
             pairs = zip(data.s.tolist(), data.y.tolist(), strict=True)
-            listed.write_text("".join(f"{score!r} {label}\n" for score, label in pairs))
+            lines = "".join(f"{score!r} {label}\n" for score, label in pairs)
+            listed.write_text(lines.replace("inf", "Infinity"), encoding="utf-8")
             finished = subprocess.run(
                 ["java", "-jar", jar, str(listed), "list"], capture_output=True, text=True
             )
