@@ -312,7 +312,7 @@ class Rows:
 
     def at_prevalence(self, prevalence: float) -> Rows:
         """Return the rows with the negatives weighted so that the prevalence is another one."""
-        share = _validation.as_fraction(prevalence, "prevalence")
+        share = _validation.as_prevalence(prevalence)
         weight = np.ones(len(self)) if self.weight is None else self.weight
         ours, theirs = (float(weight[mask].sum()) for mask in (self.positive, ~self.positive))
         if not (ours and theirs):
