@@ -12,7 +12,7 @@ from pathlib import Path
 
 PROJECT = Path(__file__).parents[1] / "pyproject.toml"
 # What develops, documents or times the library is no part of what a user installs.
-TOOLS = {"all", "bench", "dev", "docs"}
+TOOLS = {"all", "bench", "dev", "docs", "peers"}
 REQUIREMENT = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)(\[[^\]]*\])?>=(?P<version>[0-9.]+)$")
 
 

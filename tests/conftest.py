@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.postgresql import programs, server
-
 # Plots are drawn to files, never to a screen.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
@@ -112,6 +110,8 @@ def chromium_path() -> Path:
 @pytest.fixture(scope="session")
 def postgresql() -> Iterator[str]:
     """Where to connect to a PostgreSQL server that was started for these tests."""
+    from tests.postgresql import programs, server
+
     pytest.importorskip("psycopg")
     folder = programs()
     if folder is None:
