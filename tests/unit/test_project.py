@@ -16,11 +16,6 @@ from scripts import minimum_versions
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
-#: Names that two things still have, and which of them goes.
-STILL_SHARED = {
-    "Coded": "a column of positions: that of the reader of files takes the place of the engines'",
-}
-
 
 def test_one_version_everywhere():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
@@ -129,7 +124,7 @@ def test_one_name_for_one_thing():
         if isinstance(node, ast.ClassDef)
     )
     shared = {name for names in (files, classes) for name, count in names.items() if count > 1}
-    assert shared <= STILL_SHARED.keys(), sorted(shared - STILL_SHARED.keys())
+    assert shared == set(), sorted(shared)
 
 
 #: Old-fashioned words, and what to say instead.

@@ -81,7 +81,7 @@ class Request:
                 )
 
 
-class Coded(NamedTuple):
+class Encoded(NamedTuple):
     """A column as positions in a list of its distinct values; -1 where it is missing."""
 
     codes: IntArray
@@ -93,12 +93,12 @@ class Piece(NamedTuple):
 
     shard: int
     start: int
-    labels: Array | Coded
+    labels: Array | Encoded
     labels_missing: Mask | None
     scores: Array
     scores_missing: Mask | None
     weights: FloatArray | None
-    groups: Coded | None
+    groups: Encoded | None
 
     @property
     def size(self) -> int:
@@ -107,7 +107,7 @@ class Piece(NamedTuple):
 
     def positive(self, pos_label: object) -> Mask:
         """Return the rows that carry the positive label."""
-        if isinstance(self.labels, Coded):
+        if isinstance(self.labels, Encoded):
             is_positive = np.array([value == pos_label for value in self.labels.values] + [False])
             return np.asarray(is_positive[self.labels.codes], dtype=np.bool_)
         if self.labels.dtype.kind == "b" and pos_label in (0, 1):
@@ -204,7 +204,7 @@ def _numbers(column: Any) -> tuple[Array, Mask | None]:
     return values, None
 
 
-def _labels(column: Any, request: Request) -> tuple[Array | Coded, Mask | None]:
+def _labels(column: Any, request: Request) -> tuple[Array | Encoded, Mask | None]:
     import pyarrow.types as kind
 
     column = flat(column)
@@ -242,7 +242,7 @@ def _weights(column: Any, request: Request) -> FloatArray:
     return np.asarray(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
 
 
-def _coded(column: Any) -> Coded:
+def _coded(column: Any) -> Encoded:
     import pyarrow as pa
     import pyarrow.types as kind
 
@@ -256,4 +256,4 @@ def _coded(column: Any) -> Coded:
     missing = [value is None or value != value for value in values]
     if any(missing):
         codes = np.where(np.array([*missing, True])[codes], -1, codes)
-    return Coded(codes, values)
+    return Encoded(codes, values)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..exceptions import InputError
-from ._columns import Coded, IntArray
+from ._columns import Encoded, IntArray
 from ._survey import CHANGED, Keys
 
 # Groups are dealt into this many parts, so that several machines can add them up.
@@ -31,7 +31,7 @@ class Groups:
         """Return how many groups there are."""
         return len(self.number)
 
-    def numbers(self, coded: Coded) -> IntArray:
+    def numbers(self, coded: Encoded) -> IntArray:
         """Return the number of each row's group, -1 where it is missing; new groups are added."""
         present = np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.values)) > 0
         number = np.full(len(coded.values) + 1, -1, dtype=np.int64)

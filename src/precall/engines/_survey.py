@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from .._validation import BAD_WEIGHT, FAR_WEIGHT, MISSING, as_positive_mask, is_far_weight
 from ..exceptions import InputError
-from ._columns import Array, Coded, FloatArray, Mask, Piece, Request
+from ._columns import Array, Encoded, FloatArray, Mask, Piece, Request
 
 Keys = npt.NDArray[np.uint64]
 Place = tuple[int, int]  # shard, position in it
@@ -277,7 +277,7 @@ def _most(labels: dict[Any, Found]) -> dict[Any, Found]:
 def _label_counts(piece: Piece, pos_label: object) -> dict[Any, Found]:
     """Distinct labels of a piece, how many rows have each, and where it comes first."""
     labels = piece.labels
-    if isinstance(labels, Coded):
+    if isinstance(labels, Encoded):
         present = labels.codes >= 0
         codes, first, counts = np.unique(
             labels.codes[present], return_index=True, return_counts=True
