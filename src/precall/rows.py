@@ -38,7 +38,8 @@ class Rows:
     y_true, pos_label, sample_weight
         As in :func:`precall.rank`. Rows of weight zero are left out.
     scores : array-like, or mapping from name to array-like
-        The scores of one model, or of each of several.
+        The scores of one model, or of each of several; a pandas, Polars or PyArrow frame is a
+        mapping from its columns.
     clusters : array-like, optional
         Rows of one cluster belong together: patients with several images, users with several
         clicks. Numbers or strings, at least two different ones.
@@ -339,6 +340,11 @@ def one_of(names: list[str], model: object, owner: str) -> str:
 
 def named_scores(scores: object) -> tuple[dict[str, object], dict[str, str]]:
     """Return the scores by model, and what messages call each."""
+    from .readers.frames import frame_columns
+
+    frame = frame_columns(scores)
+    if frame is not None:
+        scores = frame
     if isinstance(scores, Mapping):
         if not scores:
             raise InputError("scores must name at least one model, got an empty mapping.")

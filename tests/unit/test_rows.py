@@ -8,7 +8,7 @@ import pytest
 
 import precall as pr
 from precall import _validation
-from precall.exceptions import DirectionWarning, InputError
+from precall.exceptions import DirectionWarning, InputError, ReliabilityWarning
 from precall.ranking import sorting
 
 Y = [1, 0, 1, 0, 0, 1]
@@ -180,3 +180,18 @@ def test_an_evaluation_checks_labels_once_and_sorts_every_column_once(monkeypatc
 def test_one_class_has_no_other_prevalence(label):
     with pytest.raises(InputError, match="prevalence cannot be changed with no"):
         pr.Rows([label, label], [1.0, 2.0]).at_prevalence(0.5)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_frame_of_scores_has_a_model_in_every_column(library):
+    columns = {"a": [4.0, 3.0, 2.0, 1.0], "b": [1.0, 4.0, 3.0, 2.0]}
+    frame = {
+        "pandas": lambda: pd.DataFrame(columns)[["a", "b"]],
+        "polars": lambda: pl.DataFrame(columns),
+        "pyarrow": lambda: pa.table(columns),
+    }[library]()
+    y = [1, 0, 1, 0]
+    assert pr.Rows(y, frame).names == ["a", "b"]
+    with pytest.warns(ReliabilityWarning, match="positives"):
+        found = pr.compare(y, frame)
+    assert found.estimates == {name: pr.aucpr(pr.rank(y, columns[name])) for name in columns}

@@ -62,7 +62,7 @@ def compare(
         as in :func:`precall.rank`; then `scores`, `clusters`, `sample_weight` and `pos_label` are
         those of :class:`precall.Rows`.
     scores : mapping from name to array-like, optional
-        The scores of each model, at least two models.
+        The scores of each model, at least two models; or a data frame with a column for each.
     metric : Metric or str, default "aucpr"
         As in :func:`precall.interval`.
     method : {"influence", "bootstrap", "permutation"}
@@ -121,7 +121,7 @@ def compare(
     level = _validation.as_fraction(confidence_level, "confidence_level")
     _validation.require_progress(progress)
     n_resamples = _validation.as_count(n_resamples, "n_resamples", minimum=2)
-    if not isinstance(data, Rows) and not isinstance(scores, Mapping):
+    if not isinstance(data, Rows) and not _has_columns(scores):
         raise _too_few(type(scores).__name__)
     rows = as_rows(
         data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label
@@ -178,6 +178,12 @@ def compare(
         method=method,
         interval_method=interval_method,
     )
+
+
+def _has_columns(scores: object) -> bool:
+    """Whether scores are named: a mapping, or a data frame, which Rows knows how to read."""
+    kind = type(scores)
+    return isinstance(scores, Mapping) or hasattr(kind, "columns") or hasattr(kind, "column_names")
 
 
 def _too_few(got: str) -> InputError:

@@ -30,6 +30,21 @@ def as_column_names(names: object, argument: str) -> list[str]:
     raise InputError(f"{argument} must be the name of a column or a list of names, got {names!r}.")
 
 
+def frame_columns(value: object) -> dict[str, Any] | None:
+    """Return every column of a pandas, Polars or PyArrow frame by name; None for other things."""
+    given: Any = value
+    source = library(value)
+    if source == "pyarrow" and hasattr(value, "column_names"):
+        names = list(given.column_names)
+    elif (source == "pandas" and hasattr(type(value), "columns")) or (
+        source == "polars" and hasattr(type(value), "get_column")
+    ):
+        names = list(given.columns)
+    else:
+        return None
+    return columns_of(value, names)
+
+
 def columns_of(frame: object, names: Iterable[str]) -> dict[str, Any]:
     """Return the named columns of a frame, each as its library has it."""
     given: Any = frame
