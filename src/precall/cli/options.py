@@ -254,6 +254,8 @@ class FileRequest(NamedTuple):
     metrics: tuple[Metric, ...] = ()
     thresholds: tuple[float, ...] = ()
     prevalence: float | None = None
+    net_benefit: bool = False
+    cost_ratio: float | None = None
     table: str | None = None
 
     @property
@@ -324,6 +326,11 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         return evaluate_rankings(rankings, groups=groups, **settings)
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):
+            if request.net_benefit or request.cost_ratio is not None:
+                raise InputError(
+                    "--net-benefit and --cost-ratio need all rows in memory, and this file is "
+                    "larger than --memory: raise --memory or leave them out."
+                )
             return _evaluated_by_pieces(files, request, settings)
         with spinner() as say:
             say("reading")
@@ -337,6 +344,8 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
             group_names=columns.group and dict(enumerate(columns.group.names)),
             clusters=columns.cluster and columns.cluster.codes,
             curves=curves,
+            net_benefit=request.net_benefit,
+            cost_ratio=request.cost_ratio,
             progress=say,
             **settings,
         )

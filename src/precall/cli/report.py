@@ -55,6 +55,13 @@ from .terminal import spinner
 @more_metrics_option
 @seed_option
 @memory_option
+@click.option("--net-benefit", is_flag=True, help="Show what decisions by probabilities are worth.")
+@click.option(
+    "--cost-ratio",
+    type=click.FloatRange(min=0.0, min_open=True),
+    metavar="RATIO",
+    help="What a miss costs over a false alarm: show the expected cost.",
+)
 @click.option(
     "-o",
     "--output",
@@ -79,6 +86,8 @@ def command(
     metrics: tuple[Metric, ...],
     seed: int,
     memory: int,
+    net_benefit: bool,
+    cost_ratio: float | None,
     output: str,
     open_page: bool,
     reading: ReadOptions,
@@ -90,6 +99,10 @@ def command(
     if file is None:
         if label or scores or weight or pos_label or group or cluster:
             raise InputError("columns are named but no FILE: run precall report FILE --label ...")
+        if net_benefit or cost_ratio is not None:
+            raise InputError(
+                "--net-benefit and --cost-ratio are about decisions on a FILE of your own: name it."
+            )
         request, origin = _example(level, recall, metrics, prevalence, seed, output)
     else:
         if not label or not scores:
@@ -117,6 +130,8 @@ def command(
             reading=reading,
             metrics=metrics,
             prevalence=prevalence,
+            net_benefit=net_benefit,
+            cost_ratio=cost_ratio,
         )
         origin = Origin(source=file_title(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
@@ -177,11 +192,13 @@ def _again(request: FileRequest, output: str) -> tuple[str, ...]:
 def _settings(request: FileRequest) -> list[str]:
     """Settings that are not the default ones."""
     words = []
-    defaults = {"level": 0.95, "recall": 0.8, "prevalence": None, "seed": 0}
+    defaults = {"level": 0.95, "recall": 0.8, "prevalence": None, "cost_ratio": None, "seed": 0}
     for option, default in defaults.items():
         value = getattr(request, option)
         if value != default:
-            words += [f"--{option}", repr(value)]
+            words += [f"--{option.replace('_', '-')}", repr(value)]
+    if request.net_benefit:
+        words += ["--net-benefit"]
     for metric in request.metrics:
         words += ["--metric", str(metric)]
     reading = request.reading

@@ -42,6 +42,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
         ],
         "pairs": _pairs(evaluation),
         "differences": _differences(evaluation),
+        "decisions": _decisions(evaluation),
     }
 
 
@@ -167,6 +168,33 @@ def _differences(evaluation: Evaluation) -> list[dict[str, Any]]:
         }
         for name, band in evaluation.difference_bands.items()
     ]
+
+
+def _decisions(evaluation: Evaluation) -> dict[str, Any] | None:
+    """Net-benefit curves with their bands, and what selecting everything is worth."""
+    drawn = [(k, one) for k, one in enumerate(evaluation.decisions) if one.curve is not None]
+    if not drawn:
+        return None
+    first = drawn[0][1].curve
+    return {
+        "models": [
+            {
+                "model": k,
+                "x": _short(one.curve.x),
+                "y": _fine(one.curve.y),
+                "band": one.band
+                and {
+                    "x": _short(one.band.x),
+                    "low": _fine(one.band.low),
+                    "high": _fine(one.band.high),
+                },
+            }
+            for k, one in drawn
+            if one.curve is not None
+        ],
+        "x": _short(first.x) if first else [],
+        "everything": _fine(first.references["select everything"]) if first else [],
+    }
 
 
 def _counts(values: Any) -> list[float]:

@@ -8,8 +8,9 @@ from .._interval import Interval
 from .._rounding import TOLERANCE
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
+from ..evaluation.decisions import DecisionValue
 from ..evaluation.promises import choice
-from ..metrics import ESTIMATORS
+from ..metrics import ESTIMATORS, parse
 from ..metrics.areas import tie_bounds
 from .group_section import compared_groups
 
@@ -28,6 +29,8 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "conventions": (tools := _conventions(evaluation)),
         "tools_say": _tools_say(evaluation, tools),
         "dominance": _dominance(evaluation),
+        "decisions": [_decision(one) for one in evaluation.decisions],
+        "decisions_cost": _cost_title(evaluation),
         "trust": _trust(evaluation),
         "methods": _methods(evaluation),
     }
@@ -246,6 +249,21 @@ def _tools_say(evaluation: Evaluation, tools: list[dict[str, Any]]) -> str:
     best = evaluation.models.index(evaluation.best)
     printed = sorted(row["numbers"][best] for row in tools if row["numbers"][best][:1].isdigit())
     return f"{calls} print {printed[0]} to {printed[-1]} for {evaluation.best.title}"
+
+
+def _decision(value: DecisionValue) -> dict[str, Any]:
+    cost = value.cost
+    return {
+        "title": value.title,
+        "cost": wording.interval(cost.estimate, cost.low, cost.high) if cost else "–",
+        "said": value.calibration or value.note or "not checked: rows have weights",
+    }
+
+
+def _cost_title(evaluation: Evaluation) -> str:
+    """What the column of costs is about; empty without one."""
+    costs = [one.cost for one in evaluation.decisions if one.cost is not None]
+    return parse(costs[0].metric).title if costs else ""
 
 
 def _trust(evaluation: Evaluation) -> list[str]:

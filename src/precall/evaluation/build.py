@@ -19,13 +19,14 @@ from ..inference.compare import compare
 from ..inference.comparison import Comparison
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
-from ..metrics import Metric, as_metric, aucpr
+from ..metrics import Metric, as_metric, aucpr, expected_cost
 from ..ranking import Ranking
 from ..ranking.grouping import as_group_labels, factorise
 from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
 from . import wording
 from .answer import answer
+from .decisions import Decisions, decision_values
 from .findings import find
 from .measures import GROUP_METRICS, measure, shown_metrics
 from .prevalences import elsewhere
@@ -54,6 +55,8 @@ def evaluate(
     recall: float = 0.8,
     metrics: Iterable[Metric | type[Metric] | str] = (),
     prevalence: float | None = None,
+    net_benefit: bool = False,
+    cost_ratio: float | None = None,
     seed: int = 0,
     curves: bool = False,
     progress: Progress | None = None,
@@ -82,6 +85,11 @@ def evaluate(
     prevalence : float, optional
         The known prevalence that the answer is about, where it is not that of the data: every
         measure, promise and comparison is as it would be there.
+    net_benefit : bool, default False
+        Whether to show what decisions by the scores are worth, over all threshold probabilities.
+        The scores have to be probabilities; whether they are calibrated is said beside it.
+    cost_ratio : float, optional
+        What a miss costs over a false alarm: the expected cost is shown too.
     seed : int, default 0
         For the draws of the bands.
     curves : bool, default False
@@ -124,6 +132,10 @@ def evaluate(
     )
     _validation.require_progress(progress)
     curves = _validation.as_flag(curves, "curves")
+    asked = Decisions(
+        _validation.as_flag(net_benefit, "net_benefit"),
+        None if cost_ratio is None else expected_cost(cost_ratio).cost_ratio,
+    )
     say: Progress = progress if progress is not None else lambda words: None
     titles = wording.clean_names(rows.names)
     with quietly():
@@ -155,7 +167,13 @@ def evaluate(
             else dict,
         ]
         comparison, per_group, slices, bands = _threads.in_threads(tasks, len(rows))
-    return _finished(models, comparison, per_group, group_names, settings, bands, slices)
+    evaluation = _finished(models, comparison, per_group, group_names, settings, bands, slices)
+    if not (asked and models[0].has_both_classes):
+        return evaluation
+    say("weighing decisions")
+    with quietly():
+        values = decision_values(rows, dict(zip(rows.names, titles, strict=True)), asked, settings)
+    return replace(evaluation, decisions=values)
 
 
 def evaluate_rankings(

@@ -28,6 +28,7 @@ from ..metrics.conventions import Conventions, conventions
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from . import wording
+from .decisions import DecisionValue, decision_dict
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
 from .prevalences import PrevalenceTable, elsewhere, prevalence_table
 from .promises import certified_points
@@ -313,6 +314,8 @@ class Evaluation(Rich):
     difference_bands : mapping of str to Band
         Precision of the best model minus that of the other one, by the other's name; for the next
         two models, where asked for and where the rows have no weights.
+    decisions : tuple of DecisionValue
+        Net benefit, expected cost and calibration of each model, where asked for.
     findings : tuple of Finding
         What to know, in plain words, the most important first.
     answer : tuple of str
@@ -326,6 +329,7 @@ class Evaluation(Rich):
     left_out: int = 0
     slices: tuple[Slices, ...] = ()
     difference_bands: Mapping[str, Band] = field(default_factory=dict)
+    decisions: tuple[DecisionValue, ...] = ()
     findings: tuple[Finding, ...] = ()
     answer: tuple[str, ...] = ()
     settings: Settings = field(default_factory=Settings)
@@ -392,6 +396,7 @@ class Evaluation(Rich):
             "groups": [group.to_dict() for group in self.groups],
             "groups_left_out": self.left_out,
             "slices": [plain(slices.to_dict()) for slices in self.slices],
+            "decisions": [decision_dict(one) for one in self.decisions],
             "answer": list(self.answer),
             "findings": [finding.to_dict() for finding in self.findings],
         }

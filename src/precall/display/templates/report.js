@@ -212,6 +212,31 @@
     Plotly.react("difference-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
   }
 
+  function drawDecisions() {
+    if (!data.decisions) return;
+    const colours = theme(), traces = [];
+    const grey = (name, y, dash) => ({ x: data.decisions.x, y: y, mode: "lines", line: { color: colours.soft, width: 1.2, dash: dash }, hoverinfo: "skip", name: name });
+    traces.push(grey("select everything", data.decisions.everything, "4px,4px"));
+    traces.push(grey("select nothing", data.decisions.x.map(() => 0), "1px,3px"));
+    data.decisions.models.forEach((one) => {
+      if (!one.band) return;
+      const quiet = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
+      traces.push(Object.assign({ x: one.band.x, y: one.band.low }, quiet));
+      traces.push(Object.assign({ x: one.band.x, y: one.band.high, fill: "tonexty", fillcolor: faint(colours.models[one.model], 0.2) }, quiet));
+    });
+    let top = 0;
+    data.decisions.models.forEach((one) => {
+      top = Math.max(top, ...one.y, ...(one.band ? one.band.high : []));
+      traces.push({ x: one.x, y: one.y, mode: "lines", line: { color: colours.models[one.model], width: 2, dash: DASHES[one.model % 4] }, name: plain(data.models[one.model].title), customdata: one.x.map((x, k) => [percent(x), wording.number(one.y[k], 4)]), hovertemplate: "%{fullData.name}<br>at %{customdata[0]}: %{customdata[1]}<extra></extra>" });
+    });
+    const chart = layout(colours, axis(colours, "threshold probability: act on scores at or above it", [0, 1]),
+      axis(colours, "net benefit per row", [-0.25 * top, 1.08 * top], { zeroline: true, zerolinecolor: colours.soft, automargin: true }));
+    chart.showlegend = true;
+    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+    chart.margin.t = 40;
+    Plotly.react("decision-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+  }
+
   /* The explorer. At a threshold of the table counts are exact; between two of them they are known
      to lie between two counts, because negatives' scores are not kept. */
   function placeOf(table, threshold) {
@@ -388,6 +413,7 @@
     Object.keys(SMALL).forEach(drawSmall);
     drawForest();
     drawDifferences();
+    drawDecisions();
   }
   function drawAll() {
     drawPR();

@@ -1,0 +1,92 @@
+"""What decisions by probabilities are worth: net benefit over all thresholds, cost at one ratio."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from ..curves import DecisionCurve, net_benefit_curve
+from ..exceptions import InputError
+from ..inference.bands import Band, band
+from ..inference.calibration import calibration_check
+from ..inference.intervals import interval
+from ..inference.result import MetricInterval
+from ..metrics import expected_cost
+from ..rows import Rows
+from .settings import Settings
+
+
+class Decisions(NamedTuple):
+    """What is asked of decisions; both may be left out.
+
+    `net_benefit` asks for the curve, `cost_ratio` is what a miss costs over a false alarm.
+    """
+
+    net_benefit: bool = False
+    cost_ratio: float | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is asked."""
+        return self.net_benefit or self.cost_ratio is not None
+
+
+class DecisionValue(NamedTuple):
+    """One model's decisions.
+
+    `note` says why there is nothing else: its scores are no probabilities. `calibration` says
+    whether they agree with what was observed; without that, the threshold means nothing.
+    """
+
+    name: str
+    title: str
+    curve: DecisionCurve | None = None
+    band: Band | None = None
+    cost: MetricInterval | None = None
+    calibration: str = ""
+    note: str = ""
+
+
+def decision_values(
+    rows: Rows, titles: dict[str, str], asked: Decisions, settings: Settings
+) -> tuple[DecisionValue, ...]:
+    """Return what is asked, for every model whose scores are probabilities."""
+    free = rows.unclustered()
+    found = [_decision(free, name, title, asked, settings) for name, title in titles.items()]
+    if found and all(one.note for one in found):
+        raise InputError(
+            f"net benefit and costs need scores that are probabilities. {found[0].note} Calibrate "
+            "the scores first."
+        )
+    return tuple(found)
+
+
+def _decision(
+    rows: Rows, name: str, title: str, asked: Decisions, settings: Settings
+) -> DecisionValue:
+    given: dict[str, Any] = {"model": name, "confidence_level": settings.confidence_level}
+    scores = rows.scores[name]
+    low, high = float(scores.min()), float(scores.max())
+    if low < 0.0 or high > 1.0:
+        note = f"The scores of {title} go from {low:g} to {high:g}: they are no probabilities."
+        return DecisionValue(name, title, note=note)
+    curve = net_benefit_curve(rows, model=name, prevalence=settings.prevalence)
+    cost = None
+    if asked.cost_ratio is not None:
+        metric = expected_cost(asked.cost_ratio)
+        cost = interval(rows, metric, prevalence=settings.prevalence, **given)
+    limits = None
+    if asked.net_benefit and rows.weight is None and settings.prevalence is None:
+        limits = band(rows, "net_benefit", rng=settings.seed, **given)
+    calibration = "" if rows.weight is not None else calibration_check(rows, **given).message
+    return DecisionValue(name, title, curve, limits, cost, calibration)
+
+
+def decision_dict(value: DecisionValue) -> dict[str, Any]:
+    """Return plain values that survive JSON."""
+    return {
+        "name": value.name,
+        "expected_cost": value.cost and value.cost.to_dict(),
+        "net_benefit": value.curve
+        and {"probability": value.curve.x.tolist(), "net_benefit": value.curve.y.tolist()},
+        "calibration": value.calibration,
+        "note": value.note,
+    }
