@@ -532,6 +532,20 @@ def test_the_page_says_when_it_was_made_and_of_what(tmp_path, monkeypatch):
     assert len(set(fingerprints)) == 2
 
 
+def test_net_benefit_is_drawn_with_what_needs_no_scorer(visit, tmp_path):
+    data = pr.load_example()
+    evaluation = evaluate(data.label, data.scores, net_benefit=True, cost_ratio=10)
+    view = visit(write_report(evaluation, tmp_path / "page.html"))
+    traces = view.page.evaluate(
+        "document.getElementById('decision-chart').data.map((t) => [t.name, t.x, t.y])"
+    )
+    drawn = {name: (x, y) for name, x, y in traces if name}
+    assert set(drawn) == {"select everything", "select nothing", "gradient_boosting"}
+    curve = evaluation.decisions[0].curve
+    np.testing.assert_allclose(drawn["gradient_boosting"][1], curve.y, rtol=1e-5, atol=1e-9)
+    view.page.locator("#decisions").screenshot(path=SCREENSHOTS / "decisions.png")
+
+
 def test_the_best_model_is_opened_first(visit, tmp_path):
     data = pr.load_example()
     names = ["scorecard", "gradient_boosting"]
