@@ -1,5 +1,7 @@
 """A classifier with a certified threshold: a scikit-learn estimator that keeps what it promises."""
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -45,6 +47,8 @@ EXPECTED = {"check_classifiers_train": "the threshold is not that of the estimat
     ids=["held out", "folds"],
 )
 def test_scikit_learn_finds_nothing_wrong(estimator, options):
+    if "on_fail" not in inspect.signature(check_estimator).parameters:
+        pytest.skip("this scikit-learn cannot list the checks that are expected to fail")
     told = certified(estimator, uncertified="estimator", **options)
     failed = [
         (check["check_name"], check["exception"])

@@ -391,7 +391,10 @@ def _positive(column: Any, roles: Roles) -> Mask:
     if roles.partly_labelled and (missing := _missing(column)).any():
         positive = np.zeros(len(column), dtype=np.bool_)
         if not missing.all():
-            positive[~missing] = _positive(column.filter(~missing), roles)
+            import pyarrow as pa
+
+            labelled = column.filter(pa.array(~missing))  # older releases take no other mask
+            positive[~missing] = _positive(labelled, roles)
         return positive
     reject_nulls(column, roles.label)
     if _is_text(column):

@@ -115,6 +115,10 @@ def missing_in(column: Any) -> Mask:
 def kept(column: Any, chosen: Mask) -> Any:
     """Return the rows of a column that a mask chooses."""
     source = library(column)
-    if source in ("pyarrow", "polars"):
+    if source == "pyarrow":
+        import pyarrow as pa
+
+        return column.filter(pa.array(chosen))
+    if source == "polars":
         return column.filter(chosen)
     return column[chosen] if source == "pandas" else np.asarray(column)[chosen]
