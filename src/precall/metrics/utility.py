@@ -13,6 +13,9 @@ from ..exceptions import InputError
 from .base import Metric
 from .confusion import OfCounts
 
+# Squares of costs, summed over rows, stay far from what a float can hold.
+_LARGEST_RATIO = 1e12
+
 
 @dataclass(frozen=True)
 class OfDecisions(OfCounts):
@@ -182,6 +185,11 @@ def as_cost_ratio(value: object) -> float:
     number = _validation.as_number(value, "cost_ratio")
     if not 0.0 < number < math.inf:
         raise InputError(f"cost_ratio must be above zero and finite, got {value!r}.")
+    if not 1.0 / _LARGEST_RATIO <= number <= _LARGEST_RATIO:
+        raise InputError(
+            f"cost_ratio must be between {1.0 / _LARGEST_RATIO:g} and {_LARGEST_RATIO:g}, got "
+            f"{number:g}."
+        )
     return number
 
 
