@@ -141,6 +141,19 @@ def test_several_looks_share_the_error():
     assert tuple(shared) == pytest.approx(tuple(stricter))
 
 
+def test_looks_are_the_same_in_all_rounds_and_no_more_than_planned():
+    scores, y, _ = population(size=1000)
+    first = pr.audit.plan(scores, budget=100, looks=2, rng=0)
+    sample = pr.audit.Sample(scores, labels(y, first.rows), plan=first)
+    with pytest.raises(InputError, match="looks is 3, and the plan of already has looks=2"):
+        pr.audit.plan(scores, budget=100, already=sample, looks=3, rng=1)
+    second = pr.audit.plan(scores, budget=100, already=sample, looks=2, rng=1)
+    assert (first.round, second.round, second.to_dict()["round"]) == (1, 2, 2)
+    both = pr.audit.Sample(scores, labels(y, first.rows, second.rows), plan=second)
+    with pytest.raises(InputError, match="this is round 3, and looks=2 allows 2"):
+        pr.audit.plan(scores, budget=100, already=both, looks=2, rng=2)
+
+
 def test_strata_of_your_own():
     scores, y, chance = population(size=2000, share=0.2)
     region = np.repeat(["east", "west"], 1000)

@@ -82,6 +82,33 @@ def test_the_estimate_is_the_weighted_form():
     assert pr.interval(sample).estimate == pytest.approx(expected, rel=1e-12)
 
 
+def test_rows_stand_for_others_of_their_tie():
+    """Where strata are ties, the numbers of positives are all that average precision needs."""
+    scores = np.repeat([4, 3, 2, 1], [30, 200, 1000, 5000])
+    labels = np.full(scores.size, np.nan)
+    labels[[0, 1, 40, 41, 42, 300, 301, 2000, 2001]] = [1, 0, 1, 1, 0, 0, 0, 1, 0]
+    sample = pr.audit.Sample(scores, labels, strata=scores)
+    pieces = sample.pieces("score", pr.metrics.aucpr())
+    assert pieces.tied.tolist() == [1.0] * pieces.tied.size
+    size = pieces.size.astype(int)
+    found = np.array([12, 60, 7, 1])[np.argsort(np.argsort(-size))][::-1]
+    levels = scores[sample.known.rows][np.unique(pieces.of_label, return_index=True)[1]]
+    order = np.argsort(-levels)
+    positive = np.concatenate([np.arange(size[h]) < found[h] for h in order])
+    expected = pr.aucpr(pr.rank(positive, np.repeat(levels[order], size[order])))
+    value = sample.sampled("score", pr.metrics.aucpr()).value(found.astype(float))
+    assert value == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_tie_counts_by_its_share_of_the_piece():
+    scores = np.array([5.0, 5.0, 5.0, 4.0, 3.0])
+    sample = pr.audit.Sample(scores, [1, None, None, None, 0], inclusion=0.4)
+    pieces = sample.pieces("score", pr.metrics.aucpr())
+    assert pieces.size.tolist() == [5]
+    # Two of the other four rows have the score of the first, none that of the last.
+    assert pieces.tied[:2].tolist() == [0.5, 0.0]
+
+
 def test_precision_at_a_threshold_is_a_share_of_one_stratum():
     scores, y = population()
     rng = np.random.default_rng(5)

