@@ -9,10 +9,14 @@ machine cannot run is left out, and named.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
 
 KERNELS = ("Prescott", "Nehalem", "Haswell", "Zen", "SkylakeX")
 # OpenBLAS names its oldest kernel by the first processor that it was written for.
@@ -39,6 +43,16 @@ class Leg:
     name: str
     settings: dict[str, str] = field(default_factory=dict)
     one_core: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A leg under way."""
+
+    leg: Leg
+    process: subprocess.Popen[bytes]
+    printed: IO[str]
+    began: float
 
 
 def ask(program: str, settings: dict[str, str]) -> str | None:
@@ -77,38 +91,51 @@ def find_legs() -> tuple[list[Leg], list[str]]:
     return legs, left_out
 
 
-def run(leg: Leg, arguments: list[str]) -> bool:
-    """Run the tests; return whether they pass."""
-    workers = [] if leg.one_core else ["-n", "2"]
+def marked_files() -> list[str]:
+    """Return the test files that speak of the mark: no other has to be imported."""
+    files = [*Path("tests/unit").glob("test_*.py"), *Path("tests/properties").glob("test_*.py")]
+    return sorted(str(file) for file in files if "mark.numerics" in file.read_text())
+
+
+def begin(leg: Leg, arguments: list[str]) -> Started:
+    """Start the tests of a leg, on one core if it asks for that."""
     command = [sys.executable, "-m", "pytest", "-q", "-m", "numerics", "-p", "no:cacheprovider"]
-
-    def on_one_core() -> None:
-        if leg.one_core and hasattr(os, "sched_setaffinity"):
-            os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
-
-    done = subprocess.run(
-        [*command, *workers, *(arguments or ["tests/unit", "tests/properties"])],
+    if leg.one_core and (taskset := shutil.which("taskset")):
+        command = [taskset, "--cpu-list", str(min(os.sched_getaffinity(0))), *command]
+    printed = tempfile.TemporaryFile("w+")  # noqa: SIM115
+    process = subprocess.Popen(
+        [*command, *(arguments or marked_files())],
         env={**os.environ, **leg.settings},
-        preexec_fn=on_one_core,
-        capture_output=True,
-        text=True,
-        check=False,
+        stdout=printed,
+        stderr=subprocess.STDOUT,
     )
-    if done.returncode:
-        print(done.stdout, done.stderr, sep="\n")
-    return done.returncode == 0
+    return Started(leg=leg, process=process, printed=printed, began=time.monotonic())
+
+
+def end(started: Started) -> bool:
+    """Say how a leg ended, with what it printed if it failed; return whether it passed."""
+    passed = started.process.returncode == 0
+    if not passed:
+        started.printed.seek(0)
+        print(started.printed.read())
+    started.printed.close()
+    said = "passed" if passed else "FAILED"
+    took = time.monotonic() - started.began
+    print(f"{said} in {took:.0f} s: {started.leg.name}", flush=True)
+    return passed
 
 
 def main(arguments: list[str]) -> int:
-    """Run every leg; arguments go to pytest."""
+    """Run every leg, as many at a time as there are cores; arguments go to pytest."""
     legs, left_out = find_legs()
-    failed = 0
-    for leg in legs:
-        began = time.monotonic()
-        passed = run(leg, arguments)
-        failed += not passed
-        said = "passed" if passed else "FAILED"
-        print(f"{said} in {time.monotonic() - began:.0f} s: {leg.name}", flush=True)
+    waiting, running, failed = list(legs), [], 0
+    while waiting or running:
+        while waiting and len(running) < (os.cpu_count() or 1):
+            running.append(begin(waiting.pop(0), arguments))
+        time.sleep(0.2)
+        for started in [one for one in running if one.process.poll() is not None]:
+            running.remove(started)
+            failed += not end(started)
     for reason in left_out:
         print(f"left out: {reason}")
     print(f"numerics: {len(legs) - failed} passed, {failed} failed, {len(left_out)} skipped")

@@ -26,3 +26,10 @@ def random_data(rng, max_rows=30, weights="none", both_classes=True):
     if w is not None and both_classes and not ((w[y == 1].sum() > 0) and (w[y == 0].sum() > 0)):
         return random_data(rng, max_rows, weights, both_classes)
     return y, s, w
+
+
+def tasks(rng, prevalences, size=400, shift=0.0, signal=1.5):
+    """Tasks of given prevalences; the scores of task g are shifted by g times `shift`."""
+    group = np.repeat(np.arange(len(prevalences)), size)
+    y = rng.random(group.size) < np.asarray(prevalences)[group]
+    return y, rng.normal(size=group.size) + signal * y + shift * group, group

@@ -17,18 +17,12 @@ from precall.groups.paired_tests import TESTS, compare_groups
 from precall.groups.ranking_by_group import rank_groups
 from precall.ranking import pooling
 from tests import naive_groups
+from tests.datasets import tasks
 
 pytestmark = [
     pytest.mark.numerics,
     pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
 ]
-
-
-def tasks(rng, prevalences, size=400, shift=0.0, signal=1.5):
-    """Tasks of given prevalences; the scores of task g are shifted by g times `shift`."""
-    group = np.repeat(np.arange(len(prevalences)), size)
-    y = rng.random(group.size) < np.asarray(prevalences)[group]
-    return y, rng.normal(size=group.size) + signal * y + shift * group, group
 
 
 # --- estimates and intervals ------------------------------------------------------------------
@@ -237,17 +231,6 @@ def test_a_shift_of_the_negatives_alone_is_found():
     assert aggregate(rank_groups(y, moved, group), how="pooled").comparability.p_value < 1e-6
 
 
-def test_comparability_rejects_equal_distributions_no_more_often_than_it_may():
-    # 600 data sets of one distribution: at level .05 the count is at most Binomial(600, .05); more
-    # than 52 has probability below 1e-4 then.
-    rng = np.random.default_rng(10)
-    rejected = sum(
-        aggregate(rank_groups(*tasks(rng, [0.3] * 4, size=40))).comparability.p_value < 0.05
-        for _ in range(600)
-    )
-    assert rejected <= 52
-
-
 def test_folds_are_warned_about_with_the_number():
     rng = np.random.default_rng(11)
     rankings = rank_groups(*tasks(rng, [0.3] * 5))
@@ -267,27 +250,6 @@ def test_undefined_groups_are_counted():
     assert "1 of 3 groups have no value of aucnpr" in words(skipped)
     assert "they count as 0" in words(zero)
     assert "no width" in words(skipped)
-
-
-# --- coverage ---------------------------------------------------------------------------------
-
-
-def test_interval_over_tasks_covers_the_mean_of_random_tasks():
-    # The AUROC of a task is Phi(d / sqrt 2) with d random: the truth is its mean. Coverage of a
-    # t interval over 20 tasks; in 1,000 data sets, 927 or fewer hits have probability 1e-3 at .95.
-    from scipy.special import ndtr
-
-    rng = np.random.default_rng(12)
-    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
-    truth = np.sum(weights * ndtr((1 + 0.5 * nodes) / math.sqrt(2))) / weights.sum()
-    group = np.repeat(np.arange(20), 60)
-    hits = 0
-    for _ in range(1000):
-        y = rng.random(1200) < 0.3
-        y[::60], y[1::60] = True, False
-        s = rng.normal(size=1200) + y * (1 + 0.5 * rng.normal(size=20))[group]
-        hits += truth in aggregate(rank_groups(y, s, group, pooled=False), "auroc").interval
-    assert hits > 927
 
 
 # --- what the paper's tables let us check -----------------------------------------------------
@@ -545,23 +507,6 @@ def test_overlap_of_two_folds_is_one():
         compare_groups(three, np.zeros(3), test="corrected_t", test_to_train=-0.1)
     plain = compare_groups(three, np.zeros(3), test="corrected_t", test_to_train=0.0)
     assert plain.p_value == compare_groups(three, np.zeros(3)).p_value
-
-
-def test_size_of_the_paired_t_over_queries():
-    # Two scorers of equal quality on 30 queries: 1,000 data sets at level .05, more than 73
-    # rejections have probability below 1e-3.
-    rng = np.random.default_rng(63)
-    query = np.repeat(np.arange(30), 20)
-    rejected = 0
-    for _ in range(1000):
-        y = rng.random(600) < 0.3
-        y[::20] = True
-        first, second = (
-            per_group(rank_groups(y, rng.normal(size=600) + y, query, pooled=False), "aucpr")
-            for _ in range(2)
-        )
-        rejected += compare_groups(first, second).p_value < 0.05
-    assert rejected <= 73
 
 
 def test_rankings_are_compared_group_by_group():

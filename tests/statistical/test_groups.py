@@ -1,0 +1,59 @@
+"""What is said of many groups holds as often as claimed: intervals, tests, warnings."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy.special import ndtr
+
+from precall.groups.averages import aggregate
+from precall.groups.group_values import per_group
+from precall.groups.paired_tests import compare_groups
+from precall.groups.ranking_by_group import rank_groups
+from tests.datasets import tasks
+
+pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+
+
+def test_comparability_rejects_equal_distributions_no_more_often_than_it_may():
+    # 600 data sets of one distribution: at level .05 the count is at most Binomial(600, .05); more
+    # than 52 has probability below 1e-4 then.
+    rng = np.random.default_rng(10)
+    rejected = sum(
+        aggregate(rank_groups(*tasks(rng, [0.3] * 4, size=40))).comparability.p_value < 0.05
+        for _ in range(600)
+    )
+    assert rejected <= 52
+
+
+def test_interval_over_tasks_covers_the_mean_of_random_tasks():
+    # The AUROC of a task is Phi(d / sqrt 2) with d random: the truth is its mean. Coverage of a
+    # t interval over 20 tasks; in 1,000 data sets, 927 or fewer hits have probability 1e-3 at .95.
+    rng = np.random.default_rng(12)
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    truth = np.sum(weights * ndtr((1 + 0.5 * nodes) / math.sqrt(2))) / weights.sum()
+    group = np.repeat(np.arange(20), 60)
+    hits = 0
+    for _ in range(1000):
+        y = rng.random(1200) < 0.3
+        y[::60], y[1::60] = True, False
+        s = rng.normal(size=1200) + y * (1 + 0.5 * rng.normal(size=20))[group]
+        hits += truth in aggregate(rank_groups(y, s, group, pooled=False), "auroc").interval
+    assert hits > 927
+
+
+def test_size_of_the_paired_t_over_queries():
+    # Two scorers of equal quality on 30 queries: 1,000 data sets at level .05, more than 73
+    # rejections have probability below 1e-3.
+    rng = np.random.default_rng(63)
+    query = np.repeat(np.arange(30), 20)
+    rejected = 0
+    for _ in range(1000):
+        y = rng.random(600) < 0.3
+        y[::20] = True
+        first, second = (
+            per_group(rank_groups(y, rng.normal(size=600) + y, query, pooled=False), "aucpr")
+            for _ in range(2)
+        )
+        rejected += compare_groups(first, second).p_value < 0.05
+    assert rejected <= 73
