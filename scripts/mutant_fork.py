@@ -29,21 +29,32 @@ def warm() -> None:
             continue
 
 
-def in_fork(task: Callable[[], int], root: Path, seconds: float) -> tuple[int | None, str]:
-    """Do a task in the project in a folder; return its status (None: out of time) and output."""
+def in_fork(
+    task: Callable[[], int], root: Path, seconds: float, *, fresh: bool = True
+) -> tuple[int | None, str]:
+    """Do a task in the project in a folder; return its status (None: out of time) and output.
+
+    Unless told otherwise, what is there of the project has to be imported again.
+    """
     with tempfile.TemporaryFile() as printed:
-        child = os.fork()
-        if child == 0:
-            _do(task, root, printed.fileno())
+        child = begin(task, root, printed.fileno(), fresh=fresh)
         try:
             status = _wait(child, time.monotonic() + seconds)
         finally:
-            _end(child)
+            end(child)
         printed.seek(0)
         return status, printed.read().decode(errors="replace")
 
 
-def _do(task: Callable[[], int], root: Path, output: int) -> None:
+def begin(task: Callable[[], int], root: Path, output: int, *, fresh: bool = True) -> int:
+    """Start a task in a fork and return its process."""
+    child = os.fork()
+    if child == 0:
+        _do(task, root, output, fresh)
+    return child
+
+
+def _do(task: Callable[[], int], root: Path, output: int, fresh: bool) -> None:
     status = 1
     try:
         os.setsid()
@@ -52,15 +63,8 @@ def _do(task: Callable[[], int], root: Path, output: int) -> None:
         os.dup2(output, 2)
         sys.stdout = os.fdopen(1, "w", closefd=False)
         sys.stderr = os.fdopen(2, "w", closefd=False)
-        # What a test starts would import the file that this process began with.
-        sys.modules["__main__"] = ModuleType("__main__")
-        os.chdir(root)
-        os.environ["PYTHONPATH"] = str(root / "src")
-        os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-        sys.dont_write_bytecode = True
-        sys.path[:0] = [str(root / "src"), str(root)]
-        for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
-            del sys.modules[name]
+        if fresh:
+            _forget(root)
         status = task()
     except Exception:  # noqa: BLE001 - it is printed, and the process ends
         traceback.print_exc()
@@ -68,6 +72,19 @@ def _do(task: Callable[[], int], root: Path, output: int) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
+
+
+def _forget(root: Path) -> None:
+    """Leave the project as it was: what is imported from now on is the one in the folder."""
+    # What a test starts would import the file that this process began with.
+    sys.modules["__main__"] = ModuleType("__main__")
+    os.chdir(root)
+    os.environ["PYTHONPATH"] = str(root / "src")
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [str(root / "src"), str(root)]
+    for name in [name for name in sys.modules if name.split(".")[0] in OURS]:
+        del sys.modules[name]
 
 
 def _wait(child: int, until: float) -> int | None:
@@ -79,7 +96,7 @@ def _wait(child: int, until: float) -> int | None:
     return None
 
 
-def _end(child: int) -> None:
+def end(child: int) -> None:
     """Stop what is left of a child and of what it started."""
     try:
         os.killpg(child, signal.SIGKILL)

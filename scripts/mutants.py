@@ -5,6 +5,7 @@ makes no difference. The second kind is written down in equivalent_mutants.toml 
 
 Works in a copy of the project. Tests that call the changed function come first, cheapest first,
 then all others. What calls what is recorded once (minutes) and renewed for test files that change.
+The tests are collected once, see mutant_session.py, and each mutant is judged in a fork.
 Results are kept in .mutants/, so a run that was stopped goes on: a killed mutant stays killed while
 its module stays the same, a survivor is tried again when a test has changed.
 """
@@ -24,10 +25,13 @@ import sys
 import tempfile
 import time
 import tomllib
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from fnmatch import fnmatch
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +41,7 @@ from scripts.mutant_changes import Mutant, apply, find_mutants
 from scripts.mutant_fork import in_fork, warm
 from scripts.mutant_reach import record
 from scripts.mutant_scope import by_relevance, changed_lines, usual_base
+from scripts.mutant_session import OUT_OF_TIME, PASSED, UNDECIDED, Collected
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = Path("src/precall")
@@ -68,6 +73,10 @@ PYTEST = ("-q", "--no-header", "-p", "no:cacheprovider", "-m", MARKS)
 PYTEST += tuple(f"--ignore={file}" for file in PASSED_OVER)
 # What was imported before pytest could rewrite its assertions keeps them as they are.
 PYTEST += ("-W", "ignore:Module already imported")
+# Files whose calls are recorded by one process: starting one for each takes longer than most tests.
+TOGETHER = 16
+# Seconds of tests, cheapest first, for a quick look at one mutant.
+QUICK = 60.0
 # Seconds beyond three times what the tests took when they were recorded.
 PATIENCE = 60.0
 
@@ -107,6 +116,7 @@ class Copy:
     def __init__(self, folder: str | Path) -> None:
         self.root = Path(folder) / "project"
         self.base = self.root / PACKAGE
+        self.collected: Collected | None = None
         left_out = shutil.ignore_patterns(".*", "__pycache__", "_build", "results", "dist", "build")
         shutil.copytree(ROOT, self.root, ignore=left_out)
         # By default a byte code file is known from a stale one by the second of the change and the
@@ -141,16 +151,33 @@ class Copy:
         try:
             for stage in stages(mutant, tests, quick):
                 seconds = sum(tests[name]["seconds"] for name in stage)
-                if found := self.fails(stage, seconds, until):
+                if found := self._notices(mutant, source, stage, seconds, until):
                     return found
             return None
         finally:
             path.write_text(source)
             os.utime(path, ns=(moment.st_atime_ns, moment.st_mtime_ns))
 
+    def _notices(
+        self, mutant: Mutant, source: str, tests: list[str], seconds: float, until: float
+    ) -> str | None:
+        """Ask the collected tests first, and a new process where they have not the last word."""
+        if self.collected is not None:
+            patience = min(PATIENCE + 3.0 * seconds, until - time.monotonic())
+            new = apply(source, mutant)
+            found, certain = self.collected.judge(mutant, source, new, tests, patience)
+            if certain:
+                return None if found == PASSED else found
+            if found not in (PASSED, OUT_OF_TIME, UNDECIDED) and self.fails([found], 1.0, until):
+                return found
+        return self.fails(tests, seconds, until)
+
 
 def stages(mutant: Mutant, tests: dict[str, Any], quick: bool) -> Iterator[list[str]]:
-    """Yield tests in the order of use: a few of the closest, all that call the function, others."""
+    """Yield tests in the order of use: a few of the closest, all that call the function, others.
+
+    A quick look has time for what takes at most a minute together.
+    """
     inside = f"{mutant.module}:"
     whole = f"{inside}{mutant.function}"
 
@@ -163,6 +190,9 @@ def stages(mutant: Mutant, tests: dict[str, Any], quick: bool) -> Iterator[list[
             name for name in tests if any(call.startswith(inside) for call in tests[name]["calls"])
         ]
     near.sort(key=lambda name: tests[name]["seconds"])
+    if quick:
+        total = list(accumulate(tests[name]["seconds"] for name in near))
+        near = near[: max(bisect_right(total, QUICK), 1)]
     files = Counter(name.split("::")[0] for name in near if tests[name]["seconds"] < 1.0)
     closest = {file for file, _ in files.most_common(2)}
     first = [name for name in near if name.split("::")[0] in closest][:60]
@@ -178,8 +208,7 @@ def collect(
 
     Files that speak of the modules come first; those that do not end in time are left out.
     """
-    kept = KEPT / "reach.json"
-    known = json.loads(kept.read_text()) if kept.exists() else {}
+    known = read_reach()
     status, printed = copy.run(lambda: pytest.main(["--collect-only", *PYTEST, *chosen]))
     if status:
         raise SystemExit(f"the tests cannot be collected:\n{printed[-3000:]}")
@@ -194,21 +223,27 @@ def collect(
         or known[file]["digest"] != digests[file]
         or not set(inside) <= set(known[file]["tests"])
     ]
-    for number, file in enumerate(by_relevance(copy.root, PACKAGE, stale, modules), start=1):
-        target = KEPT / "recorded.json"
-        task = partial(record, str(target), f"{copy.base}/", [*PYTEST, file])
+    stale = by_relevance(copy.root, PACKAGE, stale, modules)
+    names = [".".join(module.with_suffix("").parts[1:]) for module in modules]
+    for begin in range(0, len(stale), TOGETHER):
+        batch = stale[begin : begin + TOGETHER]
+        target = KEPT / "recorded.jsonl"
+        target.unlink(missing_ok=True)
+        task = partial(record, str(target), f"{copy.base}/", [*PYTEST, *batch], names)
         status, printed = copy.run(task, until - time.monotonic())
-        if status is None:
-            left = len(stale) - number + 1
-            print(f"no time to record what the tests in {left} of {len(files)} files call")
-            break
         if status:
             raise SystemExit(f"the tests cannot be run:\n{printed[-3000:]}")
-        recorded = json.loads(target.read_text())
-        inside = {name: recorded[name] for name in files[file] if name in recorded}
-        known[file] = {"digest": digests[file], "tests": inside}
-        kept.write_text(json.dumps(known))
-        print(f"recorded what tests call: file {number} of {len(stale)}, {file}", flush=True)
+        written = target.read_text().splitlines() if target.exists() else []
+        with (KEPT / "reach.jsonl").open("a") as kept:
+            for row in map(json.loads, written):
+                kept.write(json.dumps(row | {"digest": digests[row["file"]]}) + "\n")
+        known = read_reach()
+        left = len(stale) - begin - len(written)
+        if status is None:
+            print(f"no time to record what the tests in {left} of {len(files)} files call")
+            break
+        done = min(begin + TOGETHER, len(stale))
+        print(f"recorded what tests call: {done} of {len(stale)} files", flush=True)
     tests = {}
     for file in [file for file in files if known.get(file, {}).get("digest") == digests[file]]:
         for name in files[file]:
@@ -218,6 +253,18 @@ def collect(
             else:
                 tests[name] = test
     return tests
+
+
+def read_reach() -> dict[str, Any]:
+    """Return what is known of the tests in each file; the last line of a file holds."""
+    kept = KEPT / "reach.jsonl"
+    known = {}
+    for row in map(json.loads, kept.read_text().splitlines() if kept.exists() else []):
+        names = row["names"]
+        for test in row["tests"].values():
+            test["calls"] = [names[number] for number in test["calls"]]
+        known[row["file"]] = row
+    return known
 
 
 def _digest(*files: Path) -> str:
@@ -257,12 +304,15 @@ def run(
         return results
     KEPT.mkdir(exist_ok=True)
     warm()
-    with tempfile.TemporaryDirectory(prefix="precall-mutants-") as folder:
-        copy = Copy(folder)
+    with ExitStack() as stack:
+        copy = Copy(stack.enter_context(tempfile.TemporaryDirectory(prefix="precall-mutants-")))
         modules = sorted({PACKAGE / mutant.module for mutant in waiting})
         # Half of the time for what calls what.
         tests = collect(copy, chosen, modules, began + 30.0 * minutes)
         tests_digest = digest_of_tests(copy.root)
+        files = list(dict.fromkeys(name.split("::")[0] for name in tests))
+        if files:
+            copy.collected = stack.enter_context(Collected(copy.root, copy.base, [*PYTEST, *files]))
         for number, mutant in enumerate(waiting, start=1):
             start = time.monotonic()
             if minutes < math.inf and not any(stages(mutant, tests, quick)):

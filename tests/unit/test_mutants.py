@@ -3,11 +3,12 @@
 import ast
 import json
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
-from scripts import mutant_scope, mutants
+from scripts import mutant_scope, mutant_session, mutants
 from scripts.mutant_changes import apply, find_mutants
 
 EXAMPLE = '''\
@@ -229,6 +230,7 @@ def project(tmp_path, monkeypatch):
 @pytest.fixture
 def unrecorded(monkeypatch):
     monkeypatch.setattr(mutants, "collect", lambda *_: {})
+    monkeypatch.setattr(mutants, "Collected", lambda *_: nullcontext())
 
 
 @pytest.mark.usefixtures("unrecorded")
@@ -312,6 +314,15 @@ def test_close_tests_come_first_and_the_others_last():
         ["b.py::other"],
     ]
     assert list(mutants.stages(mutant, tests, quick=True)) == [["c.py::quick"], ["a.py::slow"]]
+    # A quick look leaves out what would take too long, and never everything.
+    tests["a.py::slow"]["seconds"] = mutants.QUICK
+    assert list(mutants.stages(mutant, tests, quick=True)) == [["c.py::quick"]]
+    tests["c.py::quick"]["seconds"] = 2.0 * mutants.QUICK
+    assert list(mutants.stages(mutant, tests, quick=True)) == [["a.py::slow"]]
+    assert list(mutants.stages(mutant, tests, quick=False)) == [
+        ["a.py::slow", "c.py::quick"],
+        ["b.py::other"],
+    ]
 
 
 @pytest.fixture
@@ -347,6 +358,92 @@ def test_what_tests_call_is_recorded_once_and_in_time(tested, tmp_path_factory, 
     (found,) = mutants.collect(copy, ["tests"], modules).items()
     assert found[0] == "tests/test_areas.py::test_double"
     assert "areas.py:double" in found[1]["calls"]
-    assert "recorded what tests call: file 1 of 1" in capsys.readouterr().out
+    assert "recorded what tests call: 1 of 1 files" in capsys.readouterr().out
     assert mutants.collect(copy, ["tests"], modules, until=0.0) == dict([found])
     assert not capsys.readouterr().out
+
+
+def test_a_call_that_a_cache_would_hide_is_recorded_for_each_test(tested, tmp_path_factory):
+    (tested / mutants.PACKAGE / "areas.py").write_text(
+        "from functools import cache\n\n@cache\ndef double(x):\n    return 2 * x\n\n"
+        "SIX = double(3)\n"
+    )
+    (tested / "tests" / "test_areas.py").write_text(
+        "from precall.areas import SIX, double\n\ndef test_one():\n    assert double(2) == 4\n\n"
+        "def test_two():\n    assert double(2) == 4\n\ndef test_none():\n    assert SIX == 6\n"
+    )
+    mutants.KEPT.mkdir()
+    copy = mutants.Copy(tmp_path_factory.mktemp("copy"))
+    tests = mutants.collect(copy, ["tests"], [mutants.PACKAGE / "areas.py"])
+    calling = [name.split("::")[1] for name in tests if "areas.py:double" in tests[name]["calls"]]
+    # What the module calls when it is imported is no call of the test that comes first.
+    assert calling == ["test_one", "test_two"]
+
+
+@pytest.mark.parametrize(
+    ("new", "names"),
+    [
+        ("LIMIT = 3\ndef f(x, y=1):\n    return [2 * z for z in x]\n", []),
+        ("LIMIT = 3\ndef f(x, y=1):\n    return [3 * z for z in x]\n", ["f"]),
+        ("LIMIT = 4\ndef f(x, y=1):\n    return [2 * z for z in x]\n", None),
+        ("LIMIT = 3\ndef f(x, y=True):\n    return [2 * z for z in x]\n", None),
+    ],
+)
+def test_only_a_change_inside_of_functions_is_new_code(new, names):
+    old = "LIMIT = 3\ndef f(x, y=1):\n    return [2 * z for z in x]\n"
+    inside = "class Box:\n    size = 1\n    def area(self):\n        return self.size\n"
+    found = mutant_session.changed_functions(old + inside, new + inside, "areas.py")
+    assert (None if found is None else [code.co_qualname for code in found]) == names
+
+
+def test_a_changed_method_is_new_code_and_a_changed_attribute_is_not():
+    old = "class Box:\n    size = 1\n    def area(self):\n        return self.size + 1\n"
+    (code,) = mutant_session.changed_functions(old, old.replace("+", "-"), "areas.py")
+    assert code.co_qualname == "Box.area"
+    assert mutant_session.changed_functions(old, old.replace("= 1", "= 2"), "areas.py") is None
+
+
+def test_collected_tests_judge_many_changes(tested, tmp_path_factory):
+    areas = tested / mutants.PACKAGE / "areas.py"
+    areas.write_text(
+        "LIMIT = 5\n\ndef double(x):\n    return 2 * x if x < LIMIT else LIMIT\n\n"
+        "def triple(x):\n    return 3 * x\n"
+    )
+    (tested / "tests" / "test_areas.py").write_text(
+        "from precall.areas import double, triple\n\nNINE = triple(3)\n\n"
+        "def test_double():\n    assert double(2) == 4\n\n"
+        "def test_limit():\n    assert double(6) == 5\n\n"
+        "def test_triple():\n    assert triple(3) == NINE\n"
+    )
+    copy = mutants.Copy(tmp_path_factory.mktemp("copy"))
+    names = [f"tests/test_areas.py::test_{name}" for name in ("double", "limit", "triple")]
+    calls = ["areas.py:double", "areas.py:double", "areas.py:triple"]
+    tests = {n: {"seconds": 0.1, "calls": [c]} for n, c in zip(names, calls, strict=True)}
+    fresh = []
+    with mutant_session.Collected(copy.root, copy.base, [*mutants.PYTEST, "tests"]) as collected:
+        copy.collected = collected
+        in_new_process = copy.fails
+        copy.fails = lambda tests, *rest: fresh.append(tests) or in_new_process(tests, *rest)
+        found = {
+            mutant.becomes: copy.judge(mutant, tests, quick=True)
+            for mutant in find_mutants("areas.py", areas.read_text())
+        }
+    assert found == {
+        "LIMIT = 6": names[1],
+        "return 3 * x if x < LIMIT else LIMIT": names[0],
+        "return 2 / x if x < LIMIT else LIMIT": names[0],
+        "return 2 * x if x <= LIMIT else LIMIT": None,
+        "return 2 * x if not (x < LIMIT) else LIMIT": names[0],
+        # Both sides of its test come from the change.
+        "return 4 * x": None,
+        "return 3 / x": None,
+    }
+    # New processes: for the constant; to see that what a collected test noticed is no difference
+    # between the code before and after it was collected, and then for all tests.
+    assert fresh == [names, [names[2]], [names[2]], [names[2]], [names[2]]]
+
+
+def test_tests_that_cannot_be_collected_are_an_error(tested):
+    (tested / "tests" / "test_areas.py").write_text("import nothing_of_that_name\n")
+    with pytest.raises(SystemExit, match="nothing_of_that_name"):
+        mutant_session.Collected(tested, tested / mutants.PACKAGE, [*mutants.PYTEST, "tests"])
