@@ -140,7 +140,7 @@ def show(evaluation: Evaluation, file: Source) -> None:
     measure_blocks(output, titles, measures)
     if evaluation.groups:
         _groups(output, evaluation)
-    heading(output, "Findings")
+    heading(output, "What to know before quoting it")
     findings(output, evaluation.findings)
 
 

@@ -116,7 +116,8 @@ def sentences(output: Console, lines: Iterable[str]) -> None:
 
 
 def findings(output: Console, found: Iterable[Finding]) -> None:
-    """Write findings with their marks."""
+    """Write findings with their marks, or that there are none."""
+    found = list(found) or [Finding(level="good", text="Nothing stands out.")]
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(width=_MARK_WIDTH)
     table.add_column(overflow="fold")

@@ -109,6 +109,9 @@ def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
     shown = wording.percent_interval(interval.estimate, interval.low, interval.high)
     models = evaluation.settings.candidates
     allowed = f" The interval allows for the choice among {models} models." if models > 1 else ""
+    few = _few(evaluation)
+    if few:
+        allowed += f" Take it as a hint, with so few {few}."
     return (
         f"{best.title} finds {recall} of the positives at a precision of {shown}"
         f"{_where(best)}: {_alarms(best, evaluation)}.{allowed}"
@@ -159,12 +162,14 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     if len(verdicts) == 1:
         (only,) = verdicts
         words = "is" if only.shown else "is not shown to be"
-        hint = ", a hint with so few positives" if _is_hint(evaluation) else ""
+        few = _few(evaluation)
+        hint = f", a hint with so few {few}" if few else ""
         return f"It {words} better than {only.worse}: {only.difference} AUCPR{hint}."
     # The interval of a difference is for a pair that was not chosen: those are left to the table.
     shown, others = ([v.worse for v in verdicts if v.shown is said] for said in (True, False))
     sentences = []
-    hint = " (a hint with so few positives)" if _is_hint(evaluation) else ""
+    few = _few(evaluation)
+    hint = f" (a hint with so few {few})" if few else ""
     if shown:
         sentences.append(f"It is better than {wording.listing(shown)}{hint}.")
     if others:
@@ -173,9 +178,12 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     return " ".join(sentences)
 
 
-def _is_hint(evaluation: Evaluation) -> bool:
-    """Whether there are so few positives that a comparison is no more than a hint."""
-    return evaluation.n_positive_rows < HINT_POSITIVES
+def _few(evaluation: Evaluation) -> str:
+    """What there is so little of that intervals are no more than a hint; empty if of nothing."""
+    if evaluation.n_positive_rows < HINT_POSITIVES:
+        return "positives"
+    clusters = evaluation.models[0].positive_clusters
+    return "clusters" if clusters is not None and clusters < HINT_POSITIVES else ""
 
 
 def promised(best: ModelEvaluation) -> OperatingPoint | None:

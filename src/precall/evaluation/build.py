@@ -258,7 +258,8 @@ def _intervals(data: Any, settings: Settings, model: str | None = None) -> Inter
 
 
 def _model_of_rows(rows: Rows, name: str, title: str, settings: Settings) -> ModelEvaluation:
-    return _model(name, title, rows[name], settings, _intervals(rows, settings, name))
+    model = _model(name, title, rows[name], settings, _intervals(rows, settings, name))
+    return model if rows.cluster is None else replace(model, rows=rows)
 
 
 def _group_column(rows: Rows, groups: object) -> Any:

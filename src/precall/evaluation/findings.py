@@ -10,7 +10,7 @@ import numpy as np
 from ..metrics.areas import tie_bounds
 from ..ranking.ranking_set import RankingSet
 from . import wording
-from .answer import judge
+from .answer import HINT_POSITIVES
 from .group_table import best_slices, group_sentences
 from .results import Evaluation, Finding, ModelEvaluation
 
@@ -27,15 +27,14 @@ _DISAGREEMENT = 0.25
 
 
 def find(evaluation: Evaluation, per_group: list[RankingSet]) -> tuple[Finding, ...]:
-    """Collect the findings: warnings first, then notes, then what is good."""
+    """Collect what changes a decision: warnings first, then notes."""
     found = [*_sizes(evaluation)]
     if evaluation.models[0].has_both_classes:
         for model in evaluation.models:
             found += _model(model, evaluation)
         found += [*_clusters(evaluation), *_comparisons(evaluation)]
         found += _groups(evaluation, per_group)
-    order = {"warning": 0, "note": 1, "good": 2}
-    return tuple(sorted(found, key=lambda finding: order[finding.level]))
+    return tuple(sorted(found, key=lambda finding: finding.level != "warning"))
 
 
 def _warning(text: str) -> Finding:
@@ -44,10 +43,6 @@ def _warning(text: str) -> Finding:
 
 def _note(text: str) -> Finding:
     return Finding(level="note", text=_sentence(text))
-
-
-def _good(text: str) -> Finding:
-    return Finding(level="good", text=_sentence(text))
 
 
 def _sentence(text: str) -> str:
@@ -69,8 +64,8 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
         rough = "intervals are wide"
         if evaluation.few_positives:
             rough = "intervals hold the truth less often than they say"
-        elif positives < _VERY_FEW_POSITIVES:
-            rough = "intervals are wide (so few that the intervals are rough)"
+        elif positives < HINT_POSITIVES:
+            rough = "intervals are wide and rough"
         yield _warning(
             f"Only {wording.plural(positives, 'positive')}: {rough}, and average precision is "
             "biased upwards at this size."
@@ -102,14 +97,10 @@ def _weights(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:
-    """With many models, praise is for the best one only."""
     name = _subject(model, evaluation)
-    best = model is evaluation.best
-    for finding in _level(model, name, evaluation):
-        if finding.level != "good" or best or len(evaluation.models) <= _MANY_MODELS:
-            yield finding
+    yield from _level(model, name, evaluation)
     yield from _ties(model, name)
-    if best:
+    if model is evaluation.best:
         yield from _estimators(model, name)
 
 
@@ -118,7 +109,7 @@ def _subject(model: ModelEvaluation, evaluation: Evaluation) -> str:
 
 
 def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterator[Finding]:
-    """How far above chance; said of one of several models, it holds for all of them at once."""
+    """What is near chance or below; said of one of several models, it holds for all at once."""
     ranking = model.ranking
     area, roc = model.measures["aucpr"], model.measures["auroc"]
     if len(ranking) == 1 and ranking.above[0] == 0 and ranking.below == 0:
@@ -153,14 +144,6 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
             f"{text}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."
         )
-    elif not evaluation.few_positives:
-        above = area.estimate / area.random
-        times = f"{_times(above)} times that of" if above > 1.5 else "above"
-        yield _good(f"{text}, {times} a random order ({wording.number(area.random)}).")
-
-
-def _times(ratio: float) -> str:
-    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.2g}"
 
 
 def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
@@ -220,28 +203,26 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
     effects = [m.cluster_effect for m in evaluation.models if m.cluster_effect is not None]
     if not effects:
         return
-    shown = wording.listing([f"{effect:.2g}" for effect in effects])
+    clusters = evaluation.models[0].positive_clusters
+    if clusters is not None and clusters < HINT_POSITIVES:
+        yield _warning(
+            f"The positives come from only {wording.plural(clusters, 'cluster')}: intervals are "
+            "rough."
+        )
+    ends = [f"{effect:.2g}" for effect in (min(effects), max(effects))]
+    shown = " to ".join(dict.fromkeys(ends))
     yield _note(
-        "Rows of one cluster belong together: taken together they make the interval of AUCPR "
-        f"{shown} times as wide as that of independent rows. Bands, the threshold explorer and "
-        "numbers at other prevalences take the rows as independent."
+        "Rows of one cluster belong together, which makes the interval of AUCPR "
+        f"{shown} times as wide as that of independent rows. Bands and limits at a threshold take "
+        "the rows as independent: read them as too narrow."
     )
 
 
 def _comparisons(evaluation: Evaluation) -> Iterator[Finding]:
-    """Pairs without the best model, which the answer speaks about."""
-    comparison = evaluation.comparison
-    if comparison is None:
-        if len(evaluation.models) > 1:
-            yield _note(
-                "The models were not compared row by row, because the rows were not in memory "
-                "together."
-            )
-        return
-    for pair in comparison.intervals:
-        if evaluation.best.name not in pair and len(evaluation.models) <= _MANY_MODELS:
-            verdict = judge(evaluation, *pair)
-            yield _good(verdict.text) if verdict.shown else _note(verdict.text)
+    if evaluation.comparison is None and len(evaluation.models) > 1:
+        yield _note(
+            "The models were not compared row by row, because the rows were not in memory together."
+        )
 
 
 def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from ..inference.intervals import interval
 from ..metrics import aucpr
 from ..ranking import Ranking
+from ..rows import Rows
 from .quiet import quietly
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,15 +50,21 @@ def elsewhere(ranking: Ranking, prevalence: float | None) -> Ranking:
 
 
 def prevalence_table(
-    ranking: Ranking, confidence_level: float, wanted: float | None = None
+    ranking: Ranking,
+    confidence_level: float,
+    wanted: float | None = None,
+    rows: Rows | None = None,
+    model: str | None = None,
 ) -> PrevalenceTable:
     """Tabulate from a hundredth to a hundred times the odds of the data, and where it is wanted.
 
     Each value is that of ``interval(ranking, prevalence=p)``: the prevalence elsewhere is
-    taken as known.
+    taken as known. With `rows` it is that of the rows, which may belong together.
     """
+    data = ranking if rows is None else rows
+    slow = len(ranking) > _MANY_SCORES or (rows is not None and len(rows) > _MANY_SCORES)
     odds = ranking.prevalence / (1.0 - ranking.prevalence)
-    steps = _STEPS if len(ranking) <= _MANY_SCORES else _STEPS // 3
+    steps = _STEPS // 3 if slow else _STEPS
     factors = np.geomspace(1e-2, 1e2, 2 * steps + 1)
     prevalence = odds * factors / (1.0 + odds * factors)
     prevalence[steps] = ranking.prevalence
@@ -68,15 +75,19 @@ def prevalence_table(
         prevalence = np.unique(np.append(prevalence, wanted))
     own = int(np.searchsorted(prevalence, ranking.prevalence))
     start = own if wanted is None else int(np.searchsorted(prevalence, wanted))
-    rows = []
+    found = []
     with quietly():
         for index, value in enumerate(prevalence.tolist()):
             elsewhere = None if index == own else value
-            found = interval(ranking, prevalence=elsewhere, confidence_level=confidence_level)
+            limits = interval(
+                data,
+                model=None if rows is None else model,
+                prevalence=elsewhere,
+                confidence_level=confidence_level,
+            )
             moved = ranking if elsewhere is None else ranking.at_prevalence(value)
-            floor = aucpr().floor(moved)
-            rows.append((found.estimate, found.low, found.high, floor))
-    estimate, low, high, floors = np.array(rows).T
+            found.append((limits.estimate, limits.low, limits.high, aucpr().floor(moved)))
+    estimate, low, high, floors = np.array(found).T
     return PrevalenceTable(
         prevalence=prevalence,
         own=own,

@@ -27,6 +27,7 @@ from ..metrics.areas import aucpr
 from ..metrics.conventions import Conventions, conventions
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
+from ..rows import Rows
 from . import wording
 from .decisions import DecisionValue, decision_dict
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
@@ -126,6 +127,8 @@ class ModelEvaluation(Rich):
     cluster_effect : float or None
         How many times wider the interval of the area is because rows belong together; None
         without clusters.
+    rows : Rows or None
+        The rows, where they belong together: every interval of the area counts with that.
     """
 
     name: str
@@ -134,6 +137,14 @@ class ModelEvaluation(Rich):
     measures: Mapping[str, Measure]
     settings: Settings
     cluster_effect: float | None = None
+    rows: Rows | None = field(default=None, repr=False)
+
+    @property
+    def positive_clusters(self) -> int | None:
+        """Number of clusters with a positive row; None without clusters."""
+        if self.rows is None or self.rows.cluster is None:
+            return None
+        return int(np.unique(self.rows.cluster[self.rows.positive]).size)
 
     @property
     def has_both_classes(self) -> bool:
@@ -192,7 +203,13 @@ class ModelEvaluation(Rich):
     def prevalences(self) -> PrevalenceTable:
         """The area with its limits at other prevalences."""
         settings = self.settings
-        return prevalence_table(self.ranking, settings.confidence_level, settings.prevalence)
+        return prevalence_table(
+            self.ranking,
+            settings.confidence_level,
+            settings.prevalence,
+            rows=self.rows,
+            model=self.name,
+        )
 
     @cached_property
     def certificates(self) -> tuple[OperatingPoint, ...]:
