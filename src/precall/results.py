@@ -35,6 +35,7 @@ from .points.matrix import Confusion, Contour
 from .points.thresholds import BestThreshold
 from .privacy.attack import Exposure
 from .privacy.crossval import PrivateCrossValidation
+from .privacy.foresight import ExpectedError
 from .privacy.measuring import MeasuredEpsilon
 from .privacy.private_confusion import PrivateConfusion
 from .privacy.private_curve import PrivateCurve
@@ -74,6 +75,7 @@ __all__ = [
     "LabelBounds",
     "LabelPlan",
     "Measure",
+    "ExpectedError",
     "MeasuredEpsilon",
     "MetricInterval",
     "ModelEvaluation",

@@ -202,3 +202,63 @@ def test_no_row_decides_how_the_others_are_decoded(tmp_path):
     assert positive.tolist() == [i % 2 == 1 for i in range(60)] + [False]
     with pytest.raises(InputError):
         read_cells(tmp_path / "b.csv", roles)
+
+
+def test_a_ledger_knows_its_rows(run, tmp_path, csv_file):
+    ledger = tmp_path / "ledger.json"
+    options = ("--epsilon", "1", "--ledger", ledger)
+    run("private", csv_file, "--label", "y", "--score", "a", *options, "--budget", "9")
+    other = write(tmp_path / "other.csv", table())
+    refused = run("private", other, "--label", "y", "--score", "s", *options)
+    assert (refused.status, refused.out) == (2, "")
+    assert "not those that the ledger was kept for" in refused.err
+    assert "--new-rows" in refused.err
+    taken = run("private", other, "--label", "y", "--score", "s", *options, "--new-rows")
+    assert "7 is left in the ledger" in taken.out
+    ledger.rename(tmp_path / "moved.json")
+    options = ("--epsilon", "1", "--ledger", tmp_path / "moved.json")
+    refused = run("private", other, "--label", "y", "--score", "s", *options)
+    assert refused.status == 2
+    assert "--moved" in refused.err
+    foreseen = run("private", other, *OPTIONS, *options[2:], "--moved", "--dry-run")
+    assert "7 is left in the ledger" in " ".join(foreseen.out.split())
+    moved = run("private", other, "--label", "y", "--score", "s", *options, "--moved")
+    assert "6 is left in the ledger" in moved.out
+    for flag in ("--moved", "--new-rows"):
+        assert flag in run("private", other, *OPTIONS, flag).err
+        new = ("--ledger", tmp_path / "new.json", "--budget", "1")
+        assert flag in run("private", other, *OPTIONS, *new, flag).err
+
+
+def test_a_dry_run_spends_nothing_and_says_what_to_expect(run, tmp_path):
+    path = write(tmp_path / "rows.csv", table(2000))
+    ledger = tmp_path / "ledger.json"
+    result = run("private", path, *OPTIONS, "--dry-run", "--ledger", ledger, "--budget", "3")
+    assert result.status == 0, result.err
+    assert "Nothing was released or spent." in result.out
+    assert not ledger.exists()
+    for guess in ("0.01", "0.1", "0.5"):
+        assert guess in result.out
+    run("private", path, *OPTIONS, "--ledger", ledger, "--budget", "1.5")
+    before = ledger.read_bytes()
+    for kind in ((), ("--curve",), ("--metric", "auroc", "--metric", "average_precision")):
+        again = run("private", path, *OPTIONS, *kind, "--dry-run", "--ledger", ledger)
+        assert "The ledger would refuse: 0.5 is left in it." in " ".join(again.out.split())
+    assert ledger.read_bytes() == before
+    plain = run("private", path, *OPTIONS, "--dry-run", "--prevalence", "0.1", "--json").json()
+    assert plain["spent"] == 0.0
+    assert [line["prevalence"] for line in plain["expected"]] == [0.1]
+    assert 0.02 < plain["expected"][0]["error"] < 0.07
+    assert "--dry-run" in run("private", path, *OPTIONS, "--prevalence", "0.1").err
+    curve = ("--curve", "--range", "0", "10", "--dry-run")
+    assert "--range" in run("private", path, *OPTIONS, *curve).err
+
+
+def test_a_dry_run_says_the_same_of_all_files_of_one_size(run, tmp_path):
+    outcomes = set()
+    for name, rows in (("a", table()), ("b", [["0", "0.5"]] * 60)):
+        result = run("private", write(tmp_path / f"{name}.csv", rows), *OPTIONS, "--dry-run")
+        outcomes.add((result.status, result.out, result.err))
+    assert len(outcomes) == 1
+    broken = run("private", write(tmp_path / "c.csv", [["2", "x"]] * 60), *OPTIONS, "--dry-run")
+    assert (broken.status, broken.out) == (2, "")

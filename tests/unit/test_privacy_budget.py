@@ -155,7 +155,8 @@ def test_the_ledger_survives_a_file(tmp_path):
         spend(again, 0.01)
     with again.parallel():  # new blocks do not join old ones
         pass
-    assert {file.name for file in tmp_path.iterdir()} == {"ledger.json", ".ledger.json.lock"}
+    files = {file.name for file in tmp_path.iterdir()}
+    assert files == {"ledger.json", ".ledger.json.lock", ".ledger.json.key"}
 
 
 def test_a_new_block_after_loading_is_a_block_of_its_own(tmp_path):
@@ -179,6 +180,9 @@ def test_a_new_block_after_loading_is_a_block_of_its_own(tmp_path):
         lambda plain: plain["ledger"][0].update(epsilon=1.5),
         lambda plain: plain["ledger"][0].update(state="forgotten"),
         lambda plain: plain.update(epsilon="lots"),
+        lambda plain: plain.pop("fingerprints"),
+        lambda plain: plain["fingerprints"].append({"nonce": "a"}),
+        lambda plain: plain["fingerprints"].append({"nonce": 1, "labels": 2, "scores": 3}),
     ],
 )
 def test_a_damaged_ledger_is_refused(damage, tmp_path):
@@ -188,8 +192,11 @@ def test_a_damaged_ledger_is_refused(damage, tmp_path):
     damage(plain)
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps(plain))
+    for moved in (False, True):
+        with pytest.raises(InputError):
+            Budget.load(path, moved=moved)
     with pytest.raises(InputError):
-        Budget.load(path)
+        Budget.from_dict(plain)
     path.write_text("not json")
     with pytest.raises(InputError, match="not a privacy ledger"):
         Budget.load(path)

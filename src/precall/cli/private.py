@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from ..readers.columns import Roles
 from ..readers.formats import format_by_name
 from ..readers.options import ReadOptions
 from ..readers.sources import paths
+from . import private_dry_run as dry
 from .examples import Command
 from .options import file_argument, json_option, reading_options
 from .terminal import console, grid, sentences, spinner, write_json
@@ -50,6 +52,7 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
         "precall private scores.csv --label y --score model --epsilon 1 --metric auroc",
         "precall private scores.csv --label y --score model --epsilon 1 --curve --json",
         "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
+        "precall private scores.csv --label y --score model --epsilon 1 --dry-run",
     ),
 )
 @file_argument(several=False)
@@ -98,6 +101,27 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     type=click.FloatRange(min=0.0, min_open=True),
     help="Total epsilon of a new --ledger.",
 )
+@click.option(
+    "--moved",
+    is_flag=True,
+    help="Take a --ledger that was moved or restored: no other copy of it is in use.",
+)
+@click.option(
+    "--new-rows",
+    is_flag=True,
+    help="The --ledger has not seen these rows, but they are other columns or another order of its "
+    "own.",
+)
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Release and spend nothing: print how far the noise would move the value.",
+)
+@click.option(
+    "--prevalence",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    help="With --dry-run: a guess of the share of positives, not one read off these rows.",
+)
 @json_option
 @click.pass_context
 @partial(reading_options, private=True)
@@ -115,6 +139,10 @@ def command(
     limits: tuple[float, float] | None,
     ledger: str | None,
     total: float | None,
+    moved: bool,
+    new_rows: bool,
+    dry_run: bool,
+    prevalence: float | None,
     as_json: bool,
     reading: ReadOptions,
 ) -> None:
@@ -128,7 +156,16 @@ def command(
     """
     _require_belonging(context, curve, limits)
     roles = Roles(label=label, scores=(score,), pos_label=pos_label)
-    budget = _budget(ledger, total, epsilon, delta)
+    if prevalence is not None and not dry_run:
+        raise InputError("--prevalence is for --dry-run: a release does not use a guess.")
+    if dry_run:
+        remaining = _remaining(ledger, total, moved)
+        n_rows = int(_read(file, roles, reading)[0].size)
+        foreseen = dry.foresee(metrics, curve, n_rows, epsilon, prevalence, limits, mechanism)
+        foreseen["left_in_the_ledger"] = remaining
+        dry.show(foreseen, as_json=as_json)
+        return
+    budget = _budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
     rows = _read(file, roles, reading)
     if curve:
         released = _curve(rows, epsilon, limits, budget)
@@ -165,29 +202,61 @@ def _require_belonging(
         )
 
 
-def _budget(ledger: str | None, total: float | None, epsilon: float, delta: float) -> Budget:
+def _budget(
+    ledger: str | None,
+    total: float | None,
+    epsilon: float,
+    delta: float,
+    *,
+    moved: bool,
+    new_rows: bool,
+) -> Budget:
     """The budget of a ledger, or one for this run alone."""
     from ..privacy import Budget
 
+    _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows})
     if ledger is None:
-        if total is not None:
-            raise InputError("--budget is for a new --ledger: name it, or leave --budget out.")
         return Budget(epsilon=epsilon, delta=delta)
-    if Path(ledger).exists():
-        if total is not None:
-            raise InputError(
-                f"--ledger {ledger!r} is there already, with a total of its own: leave --budget "
-                "out, or name another file."
-            )
-        return Budget.load(ledger)
     if total is None:
+        return Budget.load(ledger, moved=moved, new_rows=new_rows)
+    budget = Budget(epsilon=total, delta=delta)
+    budget.save(ledger)
+    return budget
+
+
+def _remaining(ledger: str | None, total: float | None, moved: bool) -> float | None:
+    """What a ledger has left; a new one is not made."""
+    from ..privacy import Budget
+
+    _require_ledger(ledger, total, {"--moved": moved})
+    if ledger is None or total is not None:
+        return total
+    if moved:  # taking it as it is would change its hidden files
+        return Budget.from_dict(json.loads(Path(ledger).read_bytes())).remaining.epsilon
+    return Budget.load(ledger).remaining.epsilon
+
+
+def _require_ledger(ledger: str | None, total: float | None, flags: dict[str, bool]) -> None:
+    """Refuse options that do not fit the ledger, or the lack of one."""
+    if ledger is None:
+        given = ["--budget"] * (total is not None) + [name for name, on in flags.items() if on]
+        if given:
+            raise InputError(f"{given[0]} is for a --ledger: name it, or leave {given[0]} out.")
+        return
+    there = Path(ledger).exists()
+    if there and total is not None:
+        raise InputError(
+            f"--ledger {ledger!r} is there already, with a total of its own: leave --budget "
+            "out, or name another file."
+        )
+    if not there and total is None:
         raise InputError(
             f"--ledger {ledger!r} is not there: check the path, or make it with --budget, the "
             "total epsilon for these rows."
         )
-    budget = Budget(epsilon=total, delta=delta)
-    budget.save(ledger)
-    return budget
+    for name, on in flags.items():
+        if on and not there:
+            raise InputError(f"{name} is for a --ledger that is there already: leave it out.")
 
 
 def _read(file: str, roles: Roles, reading: ReadOptions) -> Rows:

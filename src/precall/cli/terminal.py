@@ -32,6 +32,8 @@ _OPTIONS = (
     (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
     (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
     (re.compile(r"same_rows=False"), "--other-rows"),
+    (re.compile(r"load it with moved=True"), "add --moved"),
+    (re.compile(r"load the ledger with new_rows=True"), "add --new-rows"),
     (
         re.compile(r"pr\.rank\(y_true, y_score, thresholds=\[(.*?)\]\), or pass pr\.Rows"),
         r"precall rank --threshold \1",

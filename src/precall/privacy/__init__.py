@@ -9,6 +9,7 @@ from .budget import Budget, BudgetError
 from .crossval import PrivateCrossValidation, assign_folds, cross_validation
 from .curve_release import pr_curve, roc_curve
 from .edges import bin_count, private_edges, probability_edges
+from .foresight import ExpectedError, expected_error
 from .measuring import MeasuredEpsilon, measure_epsilon
 from .mechanisms import SeededReleaseWarning
 from .private_areas import MECHANISMS, auroc, average_precision
@@ -37,6 +38,8 @@ __all__ = [
     "PrivateConfusion",
     "PrivateCurve",
     "PrivateCrossValidation",
+    "expected_error",
+    "ExpectedError",
     "measure_epsilon",
     "MeasuredEpsilon",
     "attack",

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from .._validation import as_vector, is_missing
 from ..exceptions import InputError
-from ..ranking import Ranking, rank_checked
+from ..ranking import Ranking
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -55,12 +55,6 @@ def read_rows(y_true: object, y_score: object, *, pos_label: object = 1) -> tupl
     if positive is None or scores is None or not 0 < positive.size == scores.size:
         raise InputError(_ROWS)
     return positive, scores
-
-
-def rank_rows(y_true: object, y_score: object, *, pos_label: object = 1) -> Ranking:
-    """Rank rows without a word on their direction or on an empty class."""
-    positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
-    return rank_checked(positive, scores, None)
 
 
 def read_scores(y_score: object) -> FloatArray:

@@ -10,34 +10,39 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-import numpy.typing as npt
-
-from .._validation import as_vector
+from .._options import as_flag
 from ..exceptions import BudgetError as BudgetError
 from ..exceptions import InputError
+from ._fingerprint import Fingerprints, FloatArray, Mask
 from ._ledger import Cost, Entry, LedgerSums, as_delta, as_epsilon, exact
-from ._ledger_file import locked, read_ledger, write_ledger
+from ._ledger_file import LedgerFile
+from ._parts import Parallel
+from ._parts import Part as Part
 
-_FORMAT = "precall privacy ledger 2"
-_MOST_ROWS = 2**62
+_FORMAT = "precall privacy ledger 3"
 _STATES = ("held", "released", "failed")
 
 
 class Hold:
     """A cost set aside while a release runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, recognise: Callable[..., None] | None = None) -> None:
         self.looked = False
+        self._recognise = recognise
 
-    def look(self) -> None:
-        """Declare that the data are looked at from here on: an error now costs the whole price."""
+    def look(self, positive: Mask | None = None, *scores: FloatArray) -> None:
+        """Declare that the data are looked at from here on: an error now costs the whole price.
+
+        Before that, rows are compared with those that a ledger's file was kept for.
+        """
+        if self._recognise is not None and (positive is not None or scores):
+            self._recognise(positive, *scores)
         self.looked = True
 
 
@@ -79,7 +84,10 @@ class Budget:
         self._serial = 0
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._path: Path | None = None
+        self._file: LedgerFile | None = None
+        self._key = b""
+        self._fingerprints = Fingerprints()
+        self._new_rows = False
 
     @property
     def epsilon(self) -> float:
@@ -152,7 +160,8 @@ class Budget:
             part=part,
         )
         number = self._begin(entry)
-        hold = Hold()
+        # Parts of the rows are other rows each time: only whole data sets are recognised.
+        hold = Hold(self.recognise if group is None else None)
         finished = False
         try:
             yield hold
@@ -193,29 +202,66 @@ class Budget:
         finally:
             block.closed = True
 
+    def recognise(self, positive: Mask | None, *scores: FloatArray) -> None:
+        """Refuse rows that a ledger's file was not kept for, in constant words.
+
+        Rows are known if their labels or their scores, in this order, are those of an earlier
+        release. The ledger holds digests that say nothing without its key. A budget without a file
+        takes all rows.
+        """
+        if self._file is not None:
+            with self._account(change=True):
+                self._fingerprints.recognise(self._key, positive, *scores, new_rows=self._new_rows)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Keep the ledger in a new file from now on, as JSON.
 
         Every release is written there before it looks at the data, under a lock, so this budget and
         all that :meth:`load` makes of the file, in this program and in others, are one. The file
-        says what was released at what cost and nothing else. A copy of the file is another
-        budget: do not copy it.
+        says what was released at what cost. It may be shown to others: the digests by which it
+        recognises its rows say nothing without the key, which lies beside it in a hidden file of
+        its own and is as secret as the rows. A copy of the ledger is refused.
         """
-        target = Path(path).absolute()
-        if self._path is not None:
-            raise InputError(f"this budget is kept in {self._path} already: load it from there.")
-        with self._account(change=True), locked(target):
-            if target.exists():
+        target = LedgerFile(Path(path).absolute())
+        if self._file is not None:
+            raise InputError(
+                f"this budget is kept in {self._file.path} already: load it from there."
+            )
+        with self._account(change=True), target.locked():
+            if target.path.exists():
                 raise InputError(f"{path} is there already: load it, or choose another name.")
-            write_ledger(target, self._plain())
-            self._path = target
+            self._key = target.create(self._plain())
+            self._file = target
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Budget:
-        """Open a ledger that :meth:`save` made, and go on keeping it in that file."""
-        target = Path(path).absolute()
-        budget = cls.from_dict(read_ledger(target))
-        budget._path = target
+    def load(
+        cls, path: str | os.PathLike[str], *, moved: bool = False, new_rows: bool = False
+    ) -> Budget:
+        """Open a ledger that :meth:`save` made, and go on keeping it in that file.
+
+        Parameters
+        ----------
+        path : path
+            The ledger, at its place with its hidden files.
+        moved : bool, default False
+            Take a ledger that was moved, restored or edited as it is. Whoever says so vouches
+            that no other copy is in use, and that it shows all that was spent. With its key lost,
+            the next rows are taken for those that it is kept for.
+        new_rows : bool, default False
+            Take rows that were not released from before. Whoever says so vouches that they are
+            other columns, or another order, of the same rows.
+        """
+        target = LedgerFile(Path(path).absolute())
+        moved, new_rows = as_flag(moved, "moved"), as_flag(new_rows, "new_rows")
+        if not target.path.exists():
+            raise FileNotFoundError(f"there is no privacy ledger at {path}.")
+        with target.locked():
+            if moved:
+                cls.from_dict(target.plain())  # a damaged one is refused all the same
+                target.adopt()
+            plain, key = target.read()
+            budget = cls.from_dict(plain)
+        budget._file, budget._key, budget._new_rows = target, key, new_rows
         return budget
 
     def to_dict(self) -> dict[str, Any]:
@@ -259,14 +305,15 @@ class Budget:
                 "each process."
             )
         with self._lock:
-            if self._path is None:
+            if self._file is None:
                 yield
                 return
-            with locked(self._path):
-                self._restore(read_ledger(self._path))
+            with self._file.locked():
+                plain, self._key = self._file.read()
+                self._restore(plain)
                 yield
                 if change:
-                    write_ledger(self._path, self._plain())
+                    self._file.write(self._plain(), self._key)
 
     def _plain(self) -> dict[str, Any]:
         return {
@@ -274,6 +321,7 @@ class Budget:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "serial": self._serial,
+            "fingerprints": list(self._fingerprints.records),
             "ledger": [
                 {"number": number, **asdict(entry)} for number, entry in self._entries.items()
             ],
@@ -283,6 +331,7 @@ class Budget:
         lines = [dict(line) for line in plain["ledger"]]
         self._entries = {int(line.pop("number")): _read_entry(line) for line in lines}
         self._sums = LedgerSums(self._entries.values())
+        self._fingerprints = Fingerprints(plain["fingerprints"])
         groups = [entry.group for entry in self._entries.values() if entry.group is not None]
         self._serial = max([int(plain["serial"]), *self._entries, *groups])
 
@@ -309,83 +358,6 @@ class Budget:
     def _overdrawn(self) -> bool:
         epsilon, delta = self._sums.total()
         return epsilon > exact(self.epsilon) or delta > exact(self.delta)
-
-
-class Parallel:
-    """A block of releases from parts of the rows that have none in common."""
-
-    def __init__(self, budget: Budget, group: int) -> None:
-        self.closed = False
-        self._budget = budget
-        self._group = group
-        self._rows: dict[str, npt.NDArray[np.int64]] = {}
-        self._lock = threading.Lock()
-
-    def part(self, name: str, *, rows: object = None) -> Part:
-        """Return the budget of one part; releases with the same name share one part.
-
-        Parameters
-        ----------
-        name : str
-            Name of the part, the same for every release from those rows.
-        rows : array-like of int, optional
-            Positions of its rows, to have it checked that no other part of this block has them.
-
-        Returns
-        -------
-        Part
-            To be passed as ``budget=``.
-        """
-        if rows is not None:
-            self._claim(str(name), rows)
-        return Part(self, str(name))
-
-    def _claim(self, name: str, rows: object) -> None:
-        positions = as_vector(rows, "rows")
-        if positions.dtype.kind not in "iu":
-            raise InputError("rows must hold the positions of the rows, as whole numbers.")
-        if positions.size and not 0 <= positions.min() <= positions.max() < _MOST_ROWS:
-            raise InputError(
-                "rows must hold positions counted from 0: those below 0 count from the end and "
-                "would name a row twice."
-            )
-        positions = np.unique(positions.astype(np.int64))
-        with self._lock:
-            for other, taken in self._rows.items():
-                if other != name and np.isin(positions, taken, assume_unique=True).any():
-                    raise InputError(
-                        f"parts {other!r} and {name!r} have rows in common, so they are not "
-                        "parallel: release from them one after the other, without parallel()."
-                    )
-            self._rows[name] = np.union1d(positions, self._rows.get(name, positions))
-
-
-@dataclass(frozen=True)
-class Part:
-    """The share of a budget for one part of the rows; made by :meth:`Parallel.part`."""
-
-    block: Parallel
-    name: str
-
-    @contextmanager
-    def hold(
-        self, *, epsilon: float, delta: float, what: str, seeded: bool = False
-    ) -> Iterator[Hold]:
-        """Set a cost aside for this part; see :meth:`Budget.hold`."""
-        if self.block.closed:
-            raise InputError(
-                f"the parallel block of part {self.name!r} has ended: release inside its "
-                "with-statement."
-            )
-        with self.block._budget.hold(
-            epsilon=epsilon,
-            delta=delta,
-            what=what,
-            seeded=seeded,
-            group=self.block._group,
-            part=self.name,
-        ) as hold:
-            yield hold
 
 
 def as_budget(value: object) -> Budget | Part:

@@ -179,6 +179,7 @@ def cross_validation(
     generator = None if rng is None else as_generator(rng)
     positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
     folds = _positions(fold, positive.size)
+    budget.recognise(positive, scores)
     times = len(folds) - 1
     values = []
     with budget.parallel() as rows:

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..exceptions import ReliabilityWarning
 from ._ledger import as_epsilon
-from ._rows import read_rows
+from ._rows import FloatArray, Mask, read_rows
 from .budget import Budget, Part, as_budget
 from .edges import as_edges
-from .mechanisms import add_to_counts, laplace_scale, noise_source
+from .mechanisms import IntArray, Noise, add_to_counts, laplace_scale, noise_source
 from .private_curve import PrivateCurve
 
 # Replacing a row takes one from a cell of the two histograms and gives one to another.
@@ -137,14 +137,29 @@ def _release(
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
         n_rows = int(scores.size)
         cuts = as_edges(edges, n_rows, epsilon)
-        hold.look()
-        bins = cuts.size - 1
-        place = bins - 1 - np.searchsorted(cuts[1:-1], scores, side="right")
-        counts = np.bincount(place + bins * ~positive, minlength=2 * bins)
-        noisy = add_to_counts(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
-    curve = PrivateCurve(
+        hold.look(positive, scores)
+        counts = bin_counts(positive, scores, cuts)
+        curve = noisy_curve(kind, counts, cuts, epsilon, n_rows, noise)
+    _warn(curve)
+    return curve
+
+
+def bin_counts(positive: Mask, scores: FloatArray, edges: FloatArray) -> IntArray:
+    """Count positives, then negatives, between the edges, from the highest scores down."""
+    bins = edges.size - 1
+    place = bins - 1 - np.searchsorted(edges[1:-1], scores, side="right")
+    return np.bincount(place + bins * ~positive, minlength=2 * bins)
+
+
+def noisy_curve(
+    kind: str, counts: IntArray, edges: FloatArray, epsilon: float, n_rows: int, noise: Noise
+) -> PrivateCurve:
+    """Add noise to counts between edges."""
+    noisy = add_to_counts(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
+    bins = edges.size - 1
+    return PrivateCurve(
         kind=kind,
-        edges=cuts,
+        edges=edges,
         noisy_positives=noisy[:bins],
         noisy_negatives=noisy[bins:],
         epsilon=epsilon,
@@ -154,8 +169,6 @@ def _release(
         n_rows=n_rows,
         seeded=noise.seeded,
     )
-    _warn(curve)
-    return curve
 
 
 def _warn(curve: PrivateCurve) -> None:

@@ -159,7 +159,7 @@ def private_edges(
     noise = noise_source(rng)
     with budget.hold(epsilon=epsilon, delta=0.0, what="edges", seeded=noise.seeded) as hold:
         scores = read_scores(y_score)
-        hold.look()
+        hold.look(None, scores)
         # Intervals hold their left end and not their right one, the last included.
         ordered = np.sort(np.clip(scores.astype(np.float64), low, math.nextafter(high, low)))
         wanted = math.ceil(ordered.size / (n_bins * _LEAVES_PER_BIN))

@@ -10,10 +10,10 @@ from typing import Any
 
 from .._validation import as_choice
 from ..exceptions import InputError
-from ..ranking import Ranking
+from ..ranking import Ranking, rank_checked
 from . import sensitivity, smooth
 from ._ledger import as_delta, as_epsilon
-from ._rows import rank_rows
+from ._rows import read_rows
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noisy, noise_source
 from .rescaled import Auroc, AveragePrecision, centred_auroc, lost_precision, row_count
@@ -200,15 +200,16 @@ def _release(
     noise = noise_source(rng, stacklevel=4)
     what = f"{metric.name} ({mechanism})"
     with budget.hold(epsilon=epsilon, delta=delta, what=what, seeded=noise.seeded) as hold:
-        ranking = rank_rows(y_true, y_score, pos_label=pos_label)
+        positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+        ranking = rank_checked(positive, scores, None)
         n_rows = row_count(ranking)
         if calibration is None:
-            hold.look()
+            hold.look(positive, scores)
             noisy = metric.release(ranking, epsilon=epsilon, noise=noise)
             released, scale = metric.value(noisy, n_rows), metric.error(noisy, n_rows)
         else:
             smooth.check_rows(n_rows)
-            hold.look()
+            hold.look(positive, scores)
             released = smooth.release(
                 exact(ranking),
                 sensitivity=sensitivity.smooth(

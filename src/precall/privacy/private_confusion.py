@@ -163,7 +163,7 @@ def confusion(
     what = "confusion matrix"
     with budget.hold(epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
-        hold.look()
+        hold.look(positive, scores)
         noisy = _from_rows(positive, scores >= threshold, epsilon, noise)
     n_rows = int(positive.size)
     return PrivateConfusion(

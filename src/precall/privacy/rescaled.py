@@ -15,7 +15,7 @@ import numpy as np
 
 from ..exceptions import InputError
 from ..ranking import Ranking
-from ._ledger import exact
+from ._ledger import Amount, exact
 from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
 from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
 
@@ -24,7 +24,7 @@ _STATISTIC_SHARE = Fraction(85, 100)
 # Share of an interval's error for the statistic; the rest is for the positives.
 _ERROR_SHARE = 0.8
 # Up to here counts of pairs fit 64 bits and sums over rows keep the precision that the grid needs.
-_MOST_ROWS = 2**31
+MOST_ROWS = 2**31
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,24 @@ class AveragePrecision:
 
     name: str = "average_precision"
 
-    def release(self, ranking: Ranking, *, epsilon: float, noise: Noise) -> tuple[Noisy, Noisy]:
+    def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
         """Release ``n (1 - AP) / L(n)`` and the number of positives `n`."""
+        statistic = lost_precision(ranking) / lost_precision_bound(ranking.n_pos)
+        n_rows = row_count(ranking)
+        return self.add_noise(statistic, int(ranking.n_pos), n_rows, epsilon, noise)
+
+    def statistic(self, value: float, n_pos: int, n_rows: int) -> float:
+        """What would be released of rows with this average precision."""
+        return float(n_pos * (1.0 - value) / lost_precision_bound(n_pos))
+
+    def add_noise(
+        self, statistic: float, n_pos: int, n_rows: int, epsilon: Amount, noise: Noise
+    ) -> tuple[Noisy, ...]:
+        """Add noise to both numbers."""
         share = _STATISTIC_SHARE * exact(epsilon)
         return (
-            add_to_real(
-                lost_precision(ranking) / lost_precision_bound(ranking.n_pos),
-                sensitivity=1.0,
-                epsilon=share,
-                n_rows=row_count(ranking),
-                noise=noise,
-            ),
-            add_to_count(
-                ranking.n_pos, sensitivity=1.0, epsilon=exact(epsilon) - share, noise=noise
-            ),
+            add_to_real(statistic, sensitivity=1.0, epsilon=share, n_rows=n_rows, noise=noise),
+            add_to_count(n_pos, sensitivity=1.0, epsilon=exact(epsilon) - share, noise=noise),
         )
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
@@ -80,29 +84,36 @@ class Auroc:
 
     name: str = "auroc"
 
-    def release(self, ranking: Ranking, *, epsilon: float, noise: Noise) -> tuple[Noisy, Noisy]:
-        """Release ``h(n) (AUROC - 1/2)`` and the number of positives `n`.
+    def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
+        """Release ``h(n) (AUROC - 1/2)`` and the number of positives `n`."""
+        n_rows = row_count(ranking)
+        statistic = auroc_weight(ranking.n_pos, n_rows) * centred_auroc(ranking)
+        return self.add_noise(statistic, int(ranking.n_pos), n_rows, epsilon, noise)
+
+    def statistic(self, value: float, n_pos: int, n_rows: int) -> float:
+        """What would be released of rows with this AUROC."""
+        return float(auroc_weight(n_pos, n_rows) * (value - 0.5))
+
+    def add_noise(
+        self, statistic: float, n_pos: int, n_rows: int, epsilon: Amount, noise: Noise
+    ) -> tuple[Noisy, ...]:
+        """Add noise to both numbers.
 
         A row that keeps its label moves only the first. A row that changes it moves the first by
         less, and what that saves is spent on the second.
         """
-        n_rows = row_count(ranking)
         same = grid_sensitivity(AUROC_SAME_LABEL, n_rows)
         changed = grid_sensitivity(AUROC_LABEL_CHANGE, n_rows)
+        share = exact(epsilon) * (1 - Fraction(changed, same))
         return (
             add_to_real(
-                auroc_weight(ranking.n_pos, n_rows) * centred_auroc(ranking),
+                statistic,
                 sensitivity=AUROC_SAME_LABEL,
                 epsilon=epsilon,
                 n_rows=n_rows,
                 noise=noise,
             ),
-            add_to_count(
-                ranking.n_pos,
-                sensitivity=1.0,
-                epsilon=exact(epsilon) * (1 - Fraction(changed, same)),
-                noise=noise,
-            ),
+            add_to_count(n_pos, sensitivity=1.0, epsilon=share, noise=noise),
         )
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
@@ -143,8 +154,8 @@ class Auroc:
 def row_count(ranking: Ranking) -> int:
     """Public number of rows."""
     n_rows = int(ranking.n_pos) + int(ranking.n_neg)
-    if n_rows > _MOST_ROWS:
-        raise InputError(f"a private release is made for at most {_MOST_ROWS} rows, got {n_rows}.")
+    if n_rows > MOST_ROWS:
+        raise InputError(f"a private release is made for at most {MOST_ROWS} rows, got {n_rows}.")
     return n_rows
 
 

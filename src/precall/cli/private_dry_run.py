@@ -1,0 +1,88 @@
+"""``precall private --dry-run``: what a release would be worth, before anything is spent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .._version import __version__
+from ..evaluation import wording
+from ..exceptions import InputError
+from .terminal import console, grid, sentences, write_json
+
+# What the share of positives may be where nobody has a guess.
+_GUESSES = (0.01, 0.1, 0.5)
+
+
+def foresee(
+    metrics: tuple[str, ...],
+    curve: bool,
+    n_rows: int,
+    epsilon: float,
+    prevalence: float | None,
+    limits: tuple[float, float] | None,
+    mechanism: str,
+) -> dict[str, Any]:
+    """Expected errors for a guess of the prevalence, or for three; no row is used."""
+    from ..privacy import bin_count, expected_error
+    from ..privacy._ledger import exact, rounded_down
+
+    if limits not in (None, (0.0, 1.0)):
+        raise InputError(
+            "--dry-run foresees a curve of scores from 0 to 1, and knows nothing of scores on "
+            "another scale: leave --range out."
+        )
+    chosen = ["average_precision"] if curve else list(dict.fromkeys(metrics))
+    share = rounded_down(exact(epsilon) / len(chosen))
+    edges = limits and np.linspace(*limits, bin_count(n_rows, epsilon=epsilon) + 1)
+    expected = [
+        expected_error(
+            n_rows=n_rows,
+            epsilon=share,
+            prevalence=guess,
+            metric=metric,
+            mechanism="curve" if curve else mechanism,
+            edges=edges,
+        ).to_dict()
+        for metric in chosen
+        for guess in (_GUESSES if prevalence is None else (prevalence,))
+    ]
+    return {"spent": 0.0, "epsilon": epsilon, "rows": n_rows, "expected": expected}
+
+
+def show(foreseen: dict[str, Any], *, as_json: bool) -> None:
+    """Print what was foreseen."""
+    if as_json:
+        write_json({"precall": __version__, **foreseen})
+        return
+    output = console()
+    columns = [
+        ("would be released", "left"),
+        ("if the prevalence is", "right"),
+        ("expected error", "right"),
+    ]
+    rows = [
+        [
+            line["metric"].replace("_", " "),
+            f"{line['prevalence']:g}",
+            f"{line['error']:.2g} around {line['value']:.2g}",
+        ]
+        for line in foreseen["expected"]
+    ]
+    grid(output, columns, rows)
+    output.print()
+    size = wording.plural(foreseen["rows"], "row")
+    text = f"Nothing was released or spent. Epsilon {foreseen['epsilon']:g} would be, on {size}."
+    left = foreseen["left_in_the_ledger"]
+    if left is not None and left < foreseen["epsilon"]:
+        text += f" The ledger would refuse: {left:.6g} is left in it."
+    elif left is not None:
+        text += f" {left:.6g} is left in the ledger."
+    guess = (
+        "The error is the root of the mean squared distance from the exact value of the rows. It "
+        "is simulated with made-up scores of middling quality and the prevalence in the table; "
+        "the rows were only counted. --prevalence takes a better guess, if it does not come from "
+        "these rows."
+    )
+    sentences(output, [text, guess])
