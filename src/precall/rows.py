@@ -125,6 +125,7 @@ class Rows:
         self.columns = MappingProxyType(columns)
         self._rankings: dict[_Key, Ranking] = {}
         self._places: dict[_Key, IntArray] = {}
+        self._orders: dict[str, IntArray] = {}
 
     @classmethod
     def from_frame(
@@ -224,7 +225,8 @@ class Rows:
         key = (model, thresholds)
         if key not in self._rankings:
             scores = self.scores[self.model_named(model)]
-            ranking = rank_checked(self.positive, scores, self.weight, thresholds)
+            order = self._orders.get(model)
+            ranking = rank_checked(self.positive, scores, self.weight, thresholds, order)
             if not any(name == model for name, _ in self._rankings):
                 warn_if_worse_than_random(ranking)
             self._rankings[key] = ranking
@@ -244,12 +246,41 @@ class Rows:
         """Number of clusters; 0 if there are none."""
         return 0 if self.cluster is None else int(self.cluster.max()) + 1
 
+    @cached_property
+    def effective_sizes(self) -> tuple[float, float]:
+        """Kish's effective number of independent positives and negatives, clusters taken as one."""
+        weight = np.ones(len(self)) if self.weight is None else self.weight
+        sizes = []
+        for chosen in (self.positive, ~self.positive):
+            sums = weight[chosen]
+            if self.cluster is not None:
+                sums = np.bincount(self.cluster[chosen], sums).astype(np.float64)
+            sizes.append(float(sums.sum() ** 2 / np.sum(sums**2)))
+        return sizes[0], sizes[1]
+
+    def order(self, model: str) -> IntArray:
+        """Return the rows by rising score, which of equal ones first is open; sorted once and kept.
+
+        Places, and the rankings of parts of the rows, follow from it without another sort. So does
+        the ranking of all rows: whoever needs both asks for the order first.
+        """
+        if model not in self._orders:
+            self._orders[model] = np.argsort(self.scores[self.model_named(model)])
+        return self._orders[model]
+
     def place(self, model: str, thresholds: tuple[float, ...] = ()) -> IntArray:
         """Return where every row stands among the thresholds of a model; see :func:`locate`."""
         key = (model, thresholds)
         if key not in self._places:
+            falling = self.order(model)[::-1]
             ranking = self.ranking(model, thresholds)
-            self._places[key] = locate(ranking.threshold, self.scores[model])
+            counts = ranking.rows or ranking.cells
+            lengths = np.empty(2 * len(ranking) + 1, dtype=np.int64)
+            lengths[:-1:2], lengths[1::2] = counts.above, counts.positives + counts.tied
+            lengths[-1] = counts.below
+            place = np.empty(len(self), dtype=np.int64)
+            place[falling] = np.repeat(np.arange(lengths.size), lengths)
+            self._places[key] = place
         return self._places[key]
 
     def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
@@ -293,7 +324,8 @@ class Rows:
     def _with(self, **changed: Any) -> Rows:
         other = Rows.__new__(Rows)
         other.__dict__.update(self.__dict__)
-        other.__dict__.pop("n_clusters", None)
+        for computed in ("n_clusters", "effective_sizes"):
+            other.__dict__.pop(computed, None)
         other.__dict__.update(changed)
         return other
 

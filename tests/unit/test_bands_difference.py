@@ -6,7 +6,13 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.inference.bands import difference_band
-from precall.inference.bands.difference import _cell_edges, _draw_differences, _units, verdict
+from precall.inference.bands.difference import (
+    _cell_edges,
+    _draw_differences,
+    _units,
+    _untied,
+    verdict,
+)
 
 GRID = np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -139,7 +145,9 @@ def test_a_random_prevalence_has_its_beta_distribution():
     with pytest.warns(pr.exceptions.DirectionWarning):
         rankings = [pr.rank(y, s) for s in scores]
     grid, rng = np.array([0.3, 0.7]), np.random.default_rng(0)
-    _, _, greatest = _draw_differences(rankings, scores, y == 1, grid, 20_000, "random", rng)
+    orders = [np.argsort(s) for s in scores]
+    asked = (y == 1, grid, 20_000, "random", rng)
+    _, _, greatest = _draw_differences(rankings, scores, orders, *asked)
     odds = (1.0 - greatest) / (grid * greatest)
     np.testing.assert_allclose(odds[:, 0], odds[:, 1], rtol=1e-9)
     drawn = odds[:, 0] / (1.0 + odds[:, 0])
@@ -175,13 +183,24 @@ def test_cells_are_narrow_at_both_ends():
 @pytest.mark.parametrize("size", [1, 12, 50_000])
 def test_units_hold_every_row_once(size):
     rng = np.random.default_rng(0)
-    units = _units([rng.normal(size=size), rng.normal(size=size)], rng)
+    scores = [rng.normal(size=2 * size) for _ in range(2)]
+    own = np.repeat([False, True], size)
+    units = _units(scores, [np.argsort(s) for s in scores], own, rng)
     assert units.counts.sum() == size
     for model in (0, 1):
         edges = units.edges[model]
         assert edges[[0, -1]].tolist() == [0, size]
         inside = np.bincount(units.position[model], weights=units.counts, minlength=edges.size - 1)
         np.testing.assert_array_equal(inside, np.diff(edges))
+
+
+def test_tied_rows_come_in_the_order_of_their_drawn_numbers():
+    rng = np.random.default_rng(1)
+    scores, own = rng.integers(0, 9, 60), rng.random(60) < 0.6
+    number, drawn = np.cumsum(own) - 1, rng.random(own.sum())
+    order = np.argsort(scores)
+    found = number[_untied(scores, order[own[order]][::-1], number, drawn)]
+    assert found.tolist() == np.lexsort((drawn, -scores[own])).tolist()
 
 
 def test_integer_scores_and_ties_are_fine():

@@ -7,9 +7,10 @@ import pyarrow as pa
 import pytest
 
 import precall as pr
-from precall import _validation
+from precall import _threads, _validation
 from precall.exceptions import DirectionWarning, InputError, ReliabilityWarning
-from precall.ranking import sorting
+from precall.ranking import grouping, sorting
+from precall.rows import locate
 
 Y = [1, 0, 1, 0, 0, 1]
 SCORES = {"new": [6.0, 5, 4, 3, 2, 1], "old": [6.0, 1, 5, 4, 2, 3]}
@@ -154,26 +155,57 @@ def test_a_wrong_frame_is_named(options, message):
         pr.Rows.from_frame(**arguments)
 
 
-def test_an_evaluation_checks_labels_once_and_sorts_every_column_once(monkeypatch):
-    """With clusters, groups and a comparison; groups and what is outside of each come on top."""
-    counted = {"count_rows": 0, "as_positive_mask": 0}
+@pytest.mark.parametrize("options", [{}, {"curves": True}, {"sample_weight": True}])
+def test_an_evaluation_checks_labels_once_and_sorts_every_column_once(options, monkeypatch):
+    """With clusters, groups and a comparison; the groups and what is outside of each included."""
+    counted = {"masks": 0, "sorted_scores": 0}
 
-    def count(module, name):
+    def count(module, name, key, counts=lambda *_: True):
         original = getattr(module, name)
 
         def counting(*arguments, **options):
-            counted[name] += len(arguments[0]) == 3000
+            counted[key] += counts(*arguments)
             return original(*arguments, **options)
 
         monkeypatch.setattr(module, name, counting)
 
-    count(sorting, "count_rows")
-    count(_validation, "as_positive_mask")
     rng = np.random.default_rng(0)
     y = rng.random(3000) < 0.1
     scores = {"a": rng.normal(size=3000) + 2 * y, "b": rng.normal(size=3000) + y}
-    pr.evaluate(y, scores, clusters=np.arange(3000) // 3, groups=rng.integers(0, 5, 3000))
-    assert counted == {"count_rows": 2, "as_positive_mask": 1}
+    known = {value for column in scores.values() for value in np.abs(column).tolist()}
+
+    def of_scores(values, *_):
+        """Whether an array has scores, of all rows or of some, as they are or negated."""
+        return isinstance(values, np.ndarray) and known.issuperset(np.abs(values).flat)
+
+    count(_validation, "as_positive_mask", "masks")
+    count(sorting, "_sorted_classes", "sorted_scores")
+    count(sorting, "_sorted_with_weights", "sorted_scores")
+    count(grouping, "tabulate", "sorted_scores")
+    for name in ("argsort", "sort", "unique"):
+        count(np, name, "sorted_scores", of_scores)
+    count(np, "lexsort", "sorted_scores", lambda keys: any(of_scores(key) for key in keys))
+    if options.get("sample_weight"):
+        options = {"sample_weight": rng.uniform(0.5, 2.0, 3000)}
+    pr.evaluate(
+        y, scores, clusters=np.arange(3000) // 3, groups=rng.integers(0, 5, 3000), **options
+    )
+    assert counted == {"masks": 1, "sorted_scores": 2}
+
+
+def test_a_ranking_that_follows_from_an_order_is_the_same_to_the_last_bit(monkeypatch):
+    monkeypatch.setattr(_threads, "THREADING_PAYS", 50)  # several shards of negatives
+    rng = np.random.default_rng(3)
+    y, score = rng.random(400) < 0.1, np.round(rng.normal(size=400), 1)
+    for weight in (None, rng.uniform(0.5, 2.0, 400)):
+        first, second = (pr.Rows(y, score, sample_weight=weight) for _ in range(2))
+        second.order("score")
+        assert first["score"] == second["score"]
+        assert first["score"].moments == second["score"].moments
+        for thresholds in ((), (0.05, 0.3)):
+            ranking = first.ranking("score", thresholds)
+            expected = locate(ranking.threshold, score)
+            assert np.array_equal(second.place("score", thresholds), expected)
 
 
 @pytest.mark.parametrize("label", [0, 1])

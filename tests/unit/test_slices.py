@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.groups import slices_at_once
+from precall.groups import slice_rests
 from precall.groups.levels import cuts_of
 from precall.groups.slice_evidence import OneByOne, SliceQuestion
 from precall.groups.slices import slices_by_group
@@ -265,7 +265,7 @@ def test_rests_of_many_clustered_rows_are_left_out_where_groups_are_known(monkey
     asked = {"model": "score", "prevalence": None, "confidence_level": 0.95}
     full = slices_by_group(rows, "device", names.tolist(), code, **asked)
     assert full.to_dict() == pr.slices(rows, "device", depth=1).to_dict()
-    monkeypatch.setitem(slices_by_group.__globals__, "_MOST_RANKED", 10)
+    monkeypatch.setitem(slices_by_group.__globals__, "_MOST_ADDED", 10)
     short = slices_by_group(rows, "device", names.tolist(), code, **asked)
     assert [one.interval for one in short] == [one.interval for one in full]
     assert all(one.difference is None and one.p_value is None for one in short)
@@ -325,7 +325,7 @@ def both_ways(rows, by, metric, **options):
         rows=rows,
         model="score",
         metric=what,
-        rule=rule_for(what, None),
+        rule=rule_for(what, None, clustered=rows.cluster is not None),
         prevalence=0.1,
         n_resamples=10,
         rng=None,
@@ -337,13 +337,14 @@ def both_ways(rows, by, metric, **options):
 
 
 @pytest.mark.parametrize("leave_out", [0, 1])
+@pytest.mark.parametrize("clustered", [False, True])
 @pytest.mark.parametrize("options", [{}, {"decimals": 1}, {"weighted": True, "decimals": 1}])
 @pytest.mark.parametrize(
     "metric",
     ["aucnpr", "aucpr(recall=(0.2, 0.7))", "aucpr(estimator=davis_goadrich)", "auroc", "auprg"],
 )
-def test_all_at_once_is_what_one_by_one_is(metric, options, leave_out):
-    rows = sliced(20, rows=400, **options)
+def test_all_at_once_is_what_one_by_one_is(metric, options, clustered, leave_out):
+    rows = sliced(20, rows=400, clustered=clustered, **options)
     fast, slow = both_ways(rows, ["country", "device"], metric, leave_out=leave_out)
     assert fast.estimate == pytest.approx(slow.estimate, rel=1e-9)
     assert np.array(fast.limits(0.99)) == pytest.approx(np.array(slow.limits(0.99)), rel=1e-8)
@@ -360,13 +361,13 @@ def test_all_at_once_is_what_one_by_one_is(metric, options, leave_out):
 def test_rests_of_many_thresholds_are_counted_on_fewer_cells(metric, weighted, monkeypatch):
     rows = sliced(21, rows=6000, prevalence=0.3, weighted=weighted)
     fast, slow = both_ways(rows, ["country", "device"], metric)
-    monkeypatch.setattr(slices_at_once, "_BLOCK_CELLS", 600)
+    monkeypatch.setattr(slice_rests, "_BLOCK_CELLS", 600)
     known = np.ones(fast.question.count, dtype=bool)
     expected = np.array(slow.rests(0.99, known)[:3])
     errors = []
     for cells in (32, 512, 5000):
-        monkeypatch.setattr(slices_at_once, "_MOST_CELLS", cells)
-        monkeypatch.setattr(slices_at_once, "_FEWEST_CELLS", cells)
+        monkeypatch.setattr(slice_rests, "_MOST_CELLS", cells)
+        monkeypatch.setattr(slice_rests, "_FEWEST_CELLS", cells)
         errors.append(np.abs(np.array(fast.rests(0.99, known)[:3]) - expected).max())
     # To first order the error is that of a cell: sixteen times as many, a sixteenth of it.
     assert errors[1] < errors[0] / 4

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _threads, _validation
 from ..exceptions import InputError
-from ..groups.ranking_by_group import rank_rows_by
+from ..groups.ranking_by_group import groups_in_order
 from ..groups.slices import slices_by_group
 from ..groups.slices_result import Slices
 from ..inference.bands import Band, difference_band
@@ -140,7 +140,10 @@ def evaluate(
     titles = wording.clean_names(rows.names)
     with quietly():
         say("ranking")
-        _threads.in_threads([partial(rows.__getitem__, name) for name in rows.names], len(rows))
+        # Places and parts need the order of the rows, and the ranking then follows from it.
+        ordered = len(rows.names) > 1 or rows.cluster is not None or groups is not None
+        ranked = partial(_ranked, rows, ordered=ordered)
+        _threads.in_threads([partial(ranked, name) for name in rows.names], len(rows))
         builds = [
             partial(_model_of_rows, rows, name, title, settings)
             for name, title in zip(rows.names, titles, strict=True)
@@ -257,6 +260,12 @@ def _intervals(data: Any, settings: Settings, model: str | None = None) -> Inter
     return found
 
 
+def _ranked(rows: Rows, name: str, *, ordered: bool) -> Ranking:
+    if ordered:
+        rows.order(name)
+    return rows[name]
+
+
 def _model_of_rows(rows: Rows, name: str, title: str, settings: Settings) -> ModelEvaluation:
     model = _model(name, title, rows[name], settings, _intervals(rows, settings, name))
     return model if rows.cluster is None else replace(model, rows=rows)
@@ -269,8 +278,9 @@ def _group_column(rows: Rows, groups: object) -> Any:
 def _group_sets(rows: Rows, groups: object) -> list[RankingSet]:
     if groups is None:
         return []
-    column = _group_column(rows, groups)
-    return [rank_rows_by(rows, name, column) for name in rows.names]
+    labels, code = factorise(as_group_labels(_group_column(rows, groups)))
+    _validation.reject_missing(labels, "groups")
+    return [groups_in_order(rows, name, code, labels).rankings for name in rows.names]
 
 
 def _slices(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..points.constraints import OperatingPoint
-from ..points.operating import operating_point
+from ..points.operating import points_of_precision
 from ..ranking import Ranking
 from . import wording
 from .quiet import quietly
@@ -26,20 +26,18 @@ def certified_points(
     """
     if not (ranking.n_pos and ranking.n_neg) or ranking.coarsened:  # it must see every score
         return ()
-    points = []
+    least = ranking.prevalence if prevalence is None else prevalence
+    ladder = LADDER if len(ranking) <= _MANY_SCORES else _SHORT_LADDER
     with quietly():
-        for minimum in LADDER if len(ranking) <= _MANY_SCORES else _SHORT_LADDER:
-            if minimum > (ranking.prevalence if prevalence is None else prevalence):
-                point = operating_point(
-                    ranking,
-                    min_precision=minimum,
-                    confidence_level=confidence_level,
-                    n_candidates=candidates * len(LADDER),
-                    prevalence=prevalence,
-                )
-                if point.certified:
-                    points.append(point)
-    return tuple(points)
+        return tuple(
+            points_of_precision(
+                ranking,
+                [minimum for minimum in ladder if minimum > least],
+                level=confidence_level,
+                n_candidates=candidates * len(LADDER),
+                prevalence=prevalence,
+            )
+        )
 
 
 def kept_precision(point: OperatingPoint) -> float:

@@ -19,7 +19,6 @@ from ..inference.differences import LimitsAtEveryLevel, UnpairedDifference, pair
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..inference.sampling import varying_prevalence
-from ..inference.units import effective_sizes
 from ..metrics import Metric
 from ..ranking import Ranking
 from ..ranking.stored import read_ranking
@@ -383,7 +382,7 @@ def _notes(ask: _Question, asked: list[AskedRule]) -> Iterator[str]:
             "samples, wider than a comparison row by row would have. Give the baseline's scores "
             "as a column to have that."
         )
-    few = effective_sizes(ask.rows)[0]
+    few = ask.rows.effective_sizes[0]
     if few < _FEW_POSITIVES:
         said = wording.plural(few, "independent positive")
         yield f"Only {said}: with fewer than {_FEW_POSITIVES} the limits are rough."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -151,6 +151,36 @@ def rank_rows_by(rows: Rows, model: str, groups: Array) -> RankingSet:
     column = _grouping.as_group_labels(groups)
     grouping = _grouping.group_rows(column)
     return ranked(rows.positive, rows.scores[model], rows.weight, grouping, None, whole=rows[model])
+
+
+class OrderedGroups(NamedTuple):
+    """Rows by group and then by falling score, where each group begins, and their rankings."""
+
+    rows: IntArray
+    starts: IntArray
+    rankings: RankingSet
+
+
+def groups_in_order(rows: Rows, model: str, code: IntArray, labels: Array) -> OrderedGroups:
+    """Rank groups without sorting their scores: from the order of all rows.
+
+    `code` has the position of each row's label; rows with a position that is negative are left out.
+    """
+    falling = rows.order(model)[::-1]
+    group = code[falling]
+    kept = group >= 0
+    if not kept.all():
+        group, falling = group[kept], falling[kept]
+    chosen = falling[_grouping.stable_order(group, labels.size)]
+    starts = np.append(0, np.cumsum(np.bincount(group, minlength=labels.size)))
+    weight = None if rows.weight is None else rows.weight[chosen]
+    tables = _grouping.cut_sorted(rows.positive[chosen], rows.scores[model][chosen], weight, starts)
+    rankings = RankingSet(
+        labels=labels,
+        **tables._asdict(),
+        divisible=divisible_groups(rows.positive, rows.weight, starts, chosen),
+    )
+    return OrderedGroups(chosen, starts, rankings)
 
 
 def divisible_groups(

@@ -1,7 +1,7 @@
 """The metric of slices and of their rests at one prevalence, one slice after the other.
 
-It serves every metric, every interval rule and clusters; :mod:`.slices_at_once` does the same for
-all slices at once where a formula and plain rows allow it.
+It serves every metric and every interval rule; :mod:`.slices_at_once` does the same for all slices
+at once where a formula allows it.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ IntArray = npt.NDArray[np.int64]
 
 #: Rows of each class that a slice needs if nothing else is said.
 MIN_POSITIVES = 10
-# Rows of all the rests together that an evaluation ranks one rest after the other.
-_MOST_RANKED = 4_000_000
+# Rows of all the rests together that an evaluation adds up in clusters, one rest after the other.
+_MOST_ADDED = 40_000_000
 # Whole numbers within a range this many times their number are counted, not sorted.
 _DENSE = 16
 # Nearer to 1 the worst and the perfect ranking have the same precision in every digit.
@@ -170,8 +170,8 @@ def slices_by_group(
     """Return the slices of groups that are known: the position of each row's group in `names`.
 
     Rows with a position beyond are in none of the slices, but in the rest of each. The options are
-    `prevalence` and `confidence_level`. Where rows belong together, every rest is ranked by itself,
-    which is left out where that would take long.
+    `prevalence` and `confidence_level`. Where rows belong together, every rest adds up all
+    clusters, which is left out where that would take long.
     """
     metric = as_metric("aucnpr")
     request = SliceRequest(
@@ -183,7 +183,7 @@ def slices_by_group(
         level=options["confidence_level"],
         n_resamples=2,
         rng=None,
-        with_rests=rows.cluster is None or len(names) * len(rows) <= _MOST_RANKED,
+        with_rests=rows.cluster is None or len(names) * len(rows) <= _MOST_ADDED,
     )
     return slices_of(rows, [Cut((column,), [(name,) for name in names], code)], request, depth=1)
 

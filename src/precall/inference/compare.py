@@ -25,7 +25,7 @@ from .permutation import swap_differences
 from .resampling import Progress
 from .sampling import varying_prevalence
 from .significance import bootstrap_test, share_best
-from .units import Units, contributions, covariance_of, effective_sizes
+from .units import Units, contributions, covariance_of
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -226,13 +226,15 @@ class RankedModels:
 
     @classmethod
     def rank(cls, metric: Metric, rows: Rows) -> RankedModels:
-        """Rank every model of the rows."""
+        """Rank every model of the rows, in an order that their places need too."""
+        for name in rows.names:
+            rows.order(name)
         rankings = [rows.ranking(name, metric.thresholds) for name in rows.names]
         return cls(
             rows=rows,
             rankings=rankings,
             metrics=[metric.on_both_classes(ranking) for ranking in rankings],
-            sizes=effective_sizes(rows),
+            sizes=rows.effective_sizes,
             thresholds=metric.thresholds,
         )
 

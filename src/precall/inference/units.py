@@ -15,7 +15,6 @@ import numpy.typing as npt
 
 from ..ranking import Cells
 from ..rows import Rows
-from .influence import mean_of
 from .resampling import Multinomial
 
 Array = npt.NDArray[Any]
@@ -35,13 +34,14 @@ def contributions(rows: Rows, place: IntArray, values: Cells, slope: float) -> F
 
     `slope` is the derivative by the log odds of the prevalence; 0 with sampling by classes.
     """
-    weight = np.ones(place.size) if rows.weight is None else rows.weight
     value = row_values(place, rows.positive, values)
-    result = np.empty(place.size)
+    offsets = []
     for chosen, sign in ((rows.positive, 1.0), (~rows.positive, -1.0)):
-        centred = value[chosen] - mean_of(value[chosen], weight[chosen])
-        result[chosen] = weight[chosen] * (centred + sign * slope / weight[chosen].sum())
-    return result
+        weight = chosen.astype(np.float64) if rows.weight is None else chosen * rows.weight
+        total = np.sum(weight)
+        offsets.append((np.einsum("i,i", value, weight) - sign * slope) / total)
+    value -= np.where(rows.positive, *offsets)
+    return value if rows.weight is None else value * rows.weight
 
 
 def covariance_of(rows: Rows, columns: FloatArray, sizes: tuple[float, float]) -> FloatArray:
@@ -55,18 +55,6 @@ def covariance_of(rows: Rows, columns: FloatArray, sizes: tuple[float, float]) -
     count = rows.n_clusters
     sums = np.stack([np.bincount(rows.cluster, column, count) for column in columns.T], axis=-1)
     return np.asarray(sums.T @ sums * (count / (count - 1.0)), dtype=np.float64)
-
-
-def effective_sizes(rows: Rows) -> tuple[float, float]:
-    """Kish's effective number of independent positives and negatives, clusters taken as one."""
-    weight = np.ones(rows.positive.size) if rows.weight is None else rows.weight
-    sizes = []
-    for chosen in (rows.positive, ~rows.positive):
-        sums = weight[chosen]
-        if rows.cluster is not None:
-            sums = np.bincount(rows.cluster[chosen], sums).astype(np.float64)
-        sizes.append(float(sums.sum() ** 2 / np.sum(sums**2)))
-    return sizes[0], sizes[1]
 
 
 class Units:

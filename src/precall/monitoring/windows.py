@@ -16,7 +16,6 @@ from .._rounding import at_least
 from .._words import listed, plural
 from ..exceptions import InputError
 from ..inference.intervals import interval
-from ..inference.units import effective_sizes
 from ..metrics import Metric, as_metric
 from ..points.requirements import observed_share
 from ..rows import Rows
@@ -277,7 +276,7 @@ def effective_sizes_of(rows: Rows) -> tuple[float, float]:
     count = int(np.count_nonzero(rows.positive))
     if count in (0, len(rows)):
         return float(count), float(len(rows) - count)
-    return effective_sizes(rows)
+    return rows.effective_sizes
 
 
 def _of_share(share: float, trials: float, level: float) -> Interval:

@@ -15,7 +15,7 @@ from .._notebook import Rich
 from .._words import plural
 from ..exceptions import InputError, PrecallWarning
 from ..inference.influence import sample_factor
-from ..inference.units import contributions, covariance_of, effective_sizes
+from ..inference.units import contributions, covariance_of
 from ..metrics import Metric, as_metric
 from ..rows import Rows
 from .expected import bisected, distance_of_aucpr, distance_of_auroc
@@ -292,10 +292,10 @@ def _noise(
     positive = int(np.count_nonzero(rows.positive))
     negative = len(rows) - positive
     if rows.cluster is None:
-        classes = zip((rows.positive, ~rows.positive), effective_sizes(rows), strict=True)
+        classes = zip((rows.positive, ~rows.positive), rows.effective_sizes, strict=True)
         parts = [float(np.sum(moved[mask] ** 2) * sample_factor(size)) for mask, size in classes]
     else:  # rows of both classes vary together
-        whole = float(covariance_of(rows, moved, effective_sizes(rows))[0, 0])
+        whole = float(covariance_of(rows, moved, rows.effective_sizes)[0, 0])
         parts = [0.5 * whole, 0.5 * whole]
     if not sum(parts):
         raise InputError("the two models of the pilot rank the rows alike: they never differ.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,29 @@ def operating_point(
         alone = [each.name for each in asked] == ["recall"]
         prefer = "fewest_selected" if alone else "most_recall"
     return certified_at(question, int(rows[-1 if prefer == "most_recall" else 0]))
+
+
+def points_of_precision(
+    ranking: Ranking,
+    minima: Iterable[float],
+    *,
+    level: float,
+    n_candidates: int,
+    prevalence: float | None,
+) -> Iterator[OperatingPoint]:
+    """Yield what :func:`operating_point` has for each minimum precision that is certified.
+
+    Why another one is not, which takes many times as long to say, is left out.
+    """
+    ranking = ranking.of_positives
+    counts = independent_counts(ranking, prevalence)
+    for minimum in minima:
+        asked: list[Requirement] = [MinPrecision(minimum)]
+        delta = (1.0 - level) / n_candidates
+        question = Question(ranking, counts, asked, level, delta, n_candidates)
+        rows = np.flatnonzero(asked[0].certified(counts, question.part))
+        if rows.size:
+            yield certified_at(question, int(rows[-1]))
 
 
 def independent_rows(data: Any, model: str | None, what: str) -> tuple[Ranking, Any]:

@@ -21,15 +21,16 @@ def rank_checked(
     scores: Array,
     weights: npt.NDArray[np.float64] | None,
     thresholds: object = (),
+    order: npt.NDArray[np.int64] | None = None,
 ) -> Ranking:
-    """Rank rows that have passed validation."""
+    """Rank rows that have passed validation; `order` are those rows by rising score, if known."""
     kept = None
     if not (isinstance(thresholds, tuple) and not thresholds):
         kept = kept_thresholds.as_thresholds(thresholds, scores.dtype)
     if weights is not None:
-        return Ranking(**sorting.weigh_rows(positive, scores, weights, kept))
+        return Ranking(**sorting.weigh_rows(positive, scores, weights, kept, order))
     # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
-    counted = sorting.count_rows(positive, scores, kept)
+    counted = sorting.count_rows(positive, scores, kept, order)
     for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
         counted[name].flags.writeable = False
     ranking = object.__new__(Ranking)

@@ -16,22 +16,23 @@ from .number_layout import Cells, Moments
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 
 
 def count_rows(
-    positive: npt.NDArray[np.bool_], scores: Array, kept: Array | None = None
+    positive: Mask, scores: Array, kept: Array | None = None, order: IntArray | None = None
 ) -> dict[str, Any]:
     """Return the fields of the ranking of unweighted rows, and its running sums.
 
-    `kept` are scores to count at, ascending, whether a positive has them or not.
+    `kept` are scores to count at, ascending, whether a positive has them or not. `order` are the
+    rows by rising score, where that is known; nothing is sorted then.
     """
-    share = np.count_nonzero(positive) / scores.size
-    ours = counting.select(scores, positive, share)
-    theirs = counting.select(scores, ~positive, 1.0 - share)
-    parts = counting.pieces(theirs, counting.shard_count(ours.size, theirs.size))
-    # The two classes are fresh copies, so they are sorted in place.
-    _threads.in_threads([part.sort for part in (ours, *parts)], scores.size)
-    _reject_nan(scores, ours, *parts)
+    if order is None:
+        ours, *parts = _sorted_classes(positive, scores)
+        _reject_nan(scores, ours, *parts)
+    else:
+        ours, *parts = (scores[rows] for rows in _classes_of(order, positive))
+    size = sum(part.size for part in parts)
     threshold, positives = counting.tally(ours)
     if kept is not None:
         threshold, positives = _with_kept(threshold, kept, positives)
@@ -48,9 +49,34 @@ def count_rows(
         "threshold": np.ascontiguousarray(counting.one_zero(threshold[::-1])),
         "positives": positives,
         "tp": found,
-        **_negatives(*counting.count_below(parts, threshold), theirs.size),
+        **_negatives(*counting.count_below(parts, threshold), size),
         "moments": _moments(moments, [part.size for part in parts]),
     }
+
+
+def _sorted_classes(positive: Mask, scores: Array) -> list[Array]:
+    """Return the sorted scores of the positives and of each shard of the negatives."""
+    share = np.count_nonzero(positive) / scores.size
+    ours = counting.select(scores, positive, share)
+    theirs = counting.select(scores, ~positive, 1.0 - share)
+    parts = counting.pieces(theirs, counting.shard_count(ours.size, theirs.size))
+    # The two classes are fresh copies, so they are sorted in place.
+    _threads.in_threads([part.sort for part in (ours, *parts)], scores.size)
+    return [ours, *parts]
+
+
+def _classes_of(order: IntArray, positive: Mask) -> list[IntArray]:
+    """Cut rows in order into the positives and the same shards of negatives as without it."""
+    label = positive[order]
+    share = np.count_nonzero(label) / label.size
+    ours = counting.select(order, label, share)
+    theirs = counting.select(order, ~label, 1.0 - share)
+    count = counting.shard_count(ours.size, theirs.size)
+    if count == 1:
+        return [ours, theirs]
+    first = [part[0] for part in counting.pieces(np.flatnonzero(~positive), count)]
+    shard = sum((theirs >= row).astype(np.int8) for row in first[1:])
+    return [ours, *(theirs[shard == number] for number in range(count))]
 
 
 def _negatives(under: IntArray, upto: IntArray, size: int) -> dict[str, Any]:
@@ -77,24 +103,22 @@ def _with_kept(threshold: Array, kept: Array, *counts: Array) -> tuple[Array, ..
 
 
 def weigh_rows(
-    positive: npt.NDArray[np.bool_], scores: Array, weights: FloatArray, kept: Array | None = None
+    positive: Mask,
+    scores: Array,
+    weights: FloatArray,
+    kept: Array | None = None,
+    order: IntArray | None = None,
 ) -> dict[str, Any]:
-    """Return the fields of the ranking of weighted rows; `kept` as in :func:`count_rows`.
+    """Return the fields of the ranking of weighted rows; the rest as in :func:`count_rows`.
 
     Weights need the order of their rows, so this path sorts indices; each thread takes a part.
+    With an `order` no weight may be zero.
     """
-    _validation.reject_missing(scores, "y_score")  # also where the weight is zero
-    used = weights > 0
-    chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
-    index = [
-        chosen[0],
-        *counting.pieces(chosen[1], counting.shard_count(*(c.size for c in chosen))),
-    ]
-
-    def ordered(rows: npt.NDArray[np.int64]) -> tuple[Array, FloatArray]:
-        return counting.sorted_with_weights(scores[rows], weights[rows])
-
-    parts = _threads.in_threads([partial(ordered, rows) for rows in index], scores.size)
+    if order is None:
+        _validation.reject_missing(scores, "y_score")  # also where the weight is zero
+        parts = _sorted_with_weights(positive, scores, weights)
+    else:
+        parts = [(scores[rows], weights[rows]) for rows in _classes_of(order, positive)]
     (ours, our_weights), negatives = parts[0], parts[1:]
     threshold, edges = counting.distinct(ours)
     positives, squared, rows = (
@@ -125,6 +149,22 @@ def weigh_rows(
         moments=_moments(moments, [counting.sum_of(part[1]) for part in negatives]),
         divisible=bool(np.any(our_weights != np.rint(our_weights))),
     )
+
+
+def _sorted_with_weights(
+    positive: Mask, scores: Array, weights: FloatArray
+) -> list[tuple[Array, FloatArray]]:
+    used = weights > 0
+    chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
+    index = [
+        chosen[0],
+        *counting.pieces(chosen[1], counting.shard_count(*(c.size for c in chosen))),
+    ]
+
+    def ordered(rows: IntArray) -> tuple[Array, FloatArray]:
+        return counting.sorted_with_weights(scores[rows], weights[rows])
+
+    return _threads.in_threads([partial(ordered, rows) for rows in index], scores.size)
 
 
 def _descending(positives: Array, segments: Array) -> Cells:

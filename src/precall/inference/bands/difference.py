@@ -132,8 +132,9 @@ def difference_band(
     generator = as_generator(rng)
     draws = as_count(n_resamples, "n_resamples", minimum=100)
 
+    orders = [rows.order(name) for name in (candidate, baseline)]
     rankings = [rows[candidate], rows[baseline]]
-    curves = _draw_differences(rankings, models, positive, grid, draws, varying, generator)
+    curves = _draw_differences(rankings, models, orders, positive, grid, draws, varying, generator)
     low, high = rank_envelope(*curves, 1.0 - level)
     share = n / (n + m)
     observed = [
@@ -228,19 +229,29 @@ class _Units:
         return np.cumsum(np.hstack([np.zeros((draws, 1)), ordered]), axis=1)
 
 
-def _units(scores: list[npt.NDArray[Any]], rng: np.random.Generator) -> _Units:
-    """Rank the rows of a class by both models; tied rows in random order."""
-    size = scores[0].size
-    orders = [np.lexsort((rng.random(size), -_sortable(values))) for values in scores]
-    ranks = [np.empty(size, dtype=np.int64) for _ in scores]
-    for place, order in zip(ranks, orders, strict=True):
-        place[order] = np.arange(size)
+def _units(
+    scores: list[npt.NDArray[Any]],
+    orders: list[IntArray],
+    own: npt.NDArray[np.bool_],
+    rng: np.random.Generator,
+) -> _Units:
+    """Put the rows of a class into the order of both models; tied rows in random order."""
+    number = np.cumsum(own) - 1
+    size = int(number[-1]) + 1
+    orders = [
+        number[_untied(values, order[own[order]][::-1], number, rng.random(size))]
+        for values, order in zip(scores, orders, strict=True)
+    ]
+    places = [np.empty(size, dtype=np.int64) for _ in scores]
+    edges = np.arange(size + 1.0) if size <= _MOST_ROWS else _cell_edges(size)
+    position = np.repeat(np.arange(edges.size - 1), np.diff(edges).astype(np.int64))
+    for place, order in zip(places, orders, strict=True):
+        place[order] = position
     if size <= _MOST_ROWS:
-        whole = np.arange(size + 1.0)
-        return _Units(counts=np.ones(size), edges=(whole, whole), position=(ranks[0], ranks[1]))
-    edges = _cell_edges(size)
-    cells = [np.searchsorted(edges, place, side="right") - 1 for place in ranks]
-    joint, counts = np.unique(cells[0] * edges.size + cells[1], return_counts=True)
+        return _Units(counts=np.ones(size), edges=(edges, edges), position=(places[0], places[1]))
+    every = np.bincount(places[0] * edges.size + places[1])
+    joint = np.flatnonzero(every)
+    counts = every[joint]
     return _Units(
         counts=counts.astype(np.float64),
         edges=(edges, edges),
@@ -248,11 +259,18 @@ def _units(scores: list[npt.NDArray[Any]], rng: np.random.Generator) -> _Units:
     )
 
 
-def _sortable(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Values that may be negated without overflow; their order is all that matters."""
-    if values.dtype.kind == "f":
-        return values
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+def _untied(
+    scores: npt.NDArray[Any], falling: IntArray, number: IntArray, drawn: FloatArray
+) -> IntArray:
+    """Put tied rows into the order of their drawn numbers."""
+    values = scores[falling]
+    new = np.append(True, values[1:] != values[:-1])
+    if new.all():
+        return falling
+    tied = np.flatnonzero(~new | ~np.append(new[1:], True))
+    rows = falling[tied]
+    falling[tied] = rows[np.lexsort((drawn[number[rows]], np.cumsum(new)[tied]))]
+    return falling
 
 
 def _cell_edges(size: int) -> FloatArray:
@@ -266,6 +284,7 @@ def _cell_edges(size: int) -> FloatArray:
 def _draw_differences(
     rankings: list[Ranking],
     models: list[npt.NDArray[Any]],
+    orders: list[IntArray],
     positive: npt.NDArray[np.bool_],
     grid: FloatArray,
     draws: int,
@@ -274,8 +293,7 @@ def _draw_differences(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Draw differences of precision, with copies for the lower and the upper limit."""
     paths = [positives_path(ranking) for ranking in rankings]
-    ours = _units([scores[positive] for scores in models], rng)
-    theirs = _units([scores[~positive] for scores in models], rng)
+    ours, theirs = (_units(models, orders, own, rng) for own in (positive, ~positive))
     n, m = paths[0].size, int(paths[0].total)
     block = max(_BLOCK // (ours.counts.size + theirs.counts.size + 2 * grid.size), 1)
     blocks = []

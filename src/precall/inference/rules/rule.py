@@ -17,7 +17,6 @@ from ...ranking import Cells, Ranked, Ranking
 from .. import limits
 from ..clusters import cluster_variance
 from ..resampling import Progress
-from ..units import effective_sizes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class Case:
     @property
     def sizes(self) -> tuple[float, float]:
         """Effective numbers of positives and negatives."""
-        return effective_sizes(self.sample.rows) if self.clustered else self.ranking.effective_sizes
+        return self.sample.rows.effective_sizes if self.clustered else self.ranking.effective_sizes
 
     @property
     def estimate(self) -> float:
