@@ -546,6 +546,49 @@ def test_net_benefit_is_drawn_with_what_needs_no_scorer(visit, tmp_path):
     view.page.locator("#decisions").screenshot(path=SCREENSHOTS / "decisions.png")
 
 
+@pytest.fixture(scope="module")
+def months(tmp_path_factory) -> tuple[Path, Evaluation]:
+    """Two models over nine months; fewer positives in the last three, a worse ranking last."""
+    rng = np.random.default_rng(13)
+    month = np.repeat(np.arange("2026-01", "2026-10", dtype="datetime64[M]"), 2000)
+    y = rng.random(month.size) < np.where(month >= np.datetime64("2026-07"), 0.06, 0.12)
+    apart = np.where(month == np.datetime64("2026-09"), 1.0, 2.0)
+    scores = {"net": rng.normal(size=y.size) + apart * y, "card": rng.normal(size=y.size) + y}
+    evaluation = evaluate(y, scores, time=month, every="month")
+    folder = tmp_path_factory.mktemp("months")
+    return write_report(evaluation, folder / "page.html"), evaluation
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_windows_are_drawn_and_fit(visit, months, width, scheme):
+    path, evaluation = months
+    view = visit(path, width=width, color_scheme=scheme)
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= width
+    own, compared, prevalence = view.traces("time-chart")
+    best = evaluation.windows[0].windows
+    for trace, name in ((own, "interval"), (compared, "at_reference"), (prevalence, "prevalence")):
+        expected = [getattr(window, name).estimate for window in best]
+        np.testing.assert_allclose(trace["y"], expected, rtol=1e-5)
+    assert own["name"] == "AUCPR as it is"
+    text = view.text("#time")
+    assert "net: the ranking is worse in 2026-09-01 than in the first window, 2026-01-01" in text
+    assert "worse ranking and fewer positives" in text
+    # The other model's table waits behind its name.
+    assert view.text("#time summary") == "card"
+    assert view.page.locator("#time table").nth(1).is_hidden()
+    # The chart's labels stay inside it.
+    inside = view.page.evaluate(
+        "() => { const box = document.getElementById('time-chart').getBoundingClientRect();"
+        " return [...document.querySelectorAll('#time-chart text')].every((t) => {"
+        " const r = t.getBoundingClientRect();"
+        " return r.left >= box.left - 1 && r.right <= box.right + 1; }); }"
+    )
+    assert inside
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    view.page.locator("#time").screenshot(path=SCREENSHOTS / f"time-{width}-{scheme}.png")
+
+
 def test_the_best_model_is_opened_first(visit, tmp_path):
     data = pr.load_example()
     names = ["scorecard", "gradient_boosting"]

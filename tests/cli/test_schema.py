@@ -28,6 +28,7 @@ def cases():
             y, {"a": a}, sample_weight=rng.random(300), clusters=np.arange(300) // 3
         ),
         "groups": pr.evaluate(y, {"a": a, "b": b}, groups=rng.integers(0, 4, 300)),
+        "over time": pr.evaluate(y, {"a": a, "b": b}, time=np.arange(300), every=100),
         "elsewhere": pr.evaluate(y, {"a": a}, prevalence=0.01),
         "no negatives": pr.evaluate([1, 1], {"a": [1.0, 2.0]}),
         "infinite scores": pr.evaluate([1, 0, 1, 0], {"a": [np.inf, 1.0, 0.0, -np.inf]}),

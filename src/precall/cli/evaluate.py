@@ -10,6 +10,7 @@ from rich.console import Console
 from .._version import __version__
 from ..evaluation import Evaluation, GroupEvaluation, wording
 from ..evaluation.group_table import GroupRow, best_slices, group_rows, group_sentences
+from ..evaluation.over_time import best_windows, time_rows
 from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
@@ -20,6 +21,7 @@ from .options import (
     cluster_option,
     column_options,
     evaluated,
+    every_option,
     file_argument,
     file_title,
     group_option,
@@ -33,6 +35,7 @@ from .options import (
     recall_option,
     seed_option,
     table_option,
+    time_option,
 )
 from .terminal import (
     console,
@@ -60,6 +63,8 @@ from .terminal import (
 @column_options()
 @group_option
 @cluster_option
+@time_option
+@every_option
 @level_option
 @recall_option
 @prevalence_option
@@ -77,6 +82,8 @@ def command(
     pos_label: str | None,
     group: str | None,
     cluster: str | None,
+    time: str | None,
+    every: str | float | None,
     level: float,
     recall: float,
     prevalence: float | None,
@@ -100,6 +107,7 @@ def command(
         group=group,
         cluster=cluster,
         pos_label=pos_label,
+        time=time,
     )
     request = FileRequest(
         file,
@@ -111,6 +119,7 @@ def command(
         reading=reading,
         metrics=metrics,
         prevalence=prevalence,
+        every=every,
         table=table,
     )
     evaluation = evaluated(request)
@@ -140,6 +149,8 @@ def show(evaluation: Evaluation, file: Source) -> None:
     measure_blocks(output, titles, measures)
     if evaluation.groups:
         _groups(output, evaluation)
+    if evaluation.windows:
+        _times(output, evaluation)
     heading(output, "What to know before quoting it")
     findings(output, evaluation.findings)
 
@@ -165,6 +176,25 @@ def _groups(output: Console, evaluation: Evaluation) -> None:
     output.print()
     held = f"With {level} confidence the limits of all groups of a model hold at once."
     sentences(output, [held, *group_sentences(evaluation)])
+
+
+def _times(output: Console, evaluation: Evaluation) -> None:
+    """The best model's windows; --json has those of all."""
+    found = best_windows(evaluation)
+    if found is None:
+        return
+    of = f" ({evaluation.best.title})" if len(evaluation.models) > 1 else ""
+    share = wording.percent(found.prevalence)
+    heading(output, f"AUCPR over time, as it is and at prevalence {share}{of}")
+    columns = [("from", "left"), ("AUCPR", "right"), (f"at {share}", "right")]
+    rows = [
+        [row.start, row.own, row.compared, row.verdict.replace(" and ", ", ")]
+        for row in time_rows(found)
+    ]
+    grid(output, [*columns, ("since the first", "left")], rows)
+    level = wording.percent(evaluation.settings.confidence_level)
+    output.print()
+    sentences(output, [f"With {level} confidence the limits of AUCPR in all windows hold at once."])
 
 
 def _alone(group: GroupEvaluation, chosen: list[int]) -> list[str]:

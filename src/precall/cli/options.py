@@ -176,6 +176,11 @@ prevalence_option = click.option(
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
 )
+time_option = click.option(
+    "--time",
+    metavar="COLUMN",
+    help="Column of times, as numbers or ISO dates: show AUCPR window by window too.",
+)
 json_option = click.option("--json", "as_json", is_flag=True, help="Everything, as strict JSON.")
 memory_option = click.option(
     "--memory",
@@ -207,6 +212,30 @@ class MetricWords(click.ParamType):  # type: ignore[type-arg]
             return as_metric(value)
         except InputError as error:
             self.fail(str(error), parameter, context)
+
+
+class Length(click.ParamType):  # type: ignore[type-arg]
+    """The length of a window: a number, or a word of the calendar."""
+
+    name = "length"
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> str | float:
+        """Return a number where it is one."""
+        try:
+            return float(value)
+        except ValueError:
+            return str(value)
+
+
+every_option = click.option(
+    "--every",
+    type=Length(),
+    metavar="LENGTH",
+    help="Length of a window: day, week, month, ... of dates, a number of numbers; ten windows of "
+    "as many rows if not given.",
+)
 
 
 def metric_option(purpose: str, default: str = "aucpr") -> Callable[[F], F]:
@@ -256,6 +285,7 @@ class FileRequest(NamedTuple):
     prevalence: float | None = None
     net_benefit: bool = False
     cost_ratio: float | None = None
+    every: str | float | None = None
     table: str | None = None
 
     @property
@@ -321,11 +351,20 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
         "prevalence": request.prevalence,
     }
     if (database := request.database) is not None:
+        if roles.time is not None:
+            raise InputError("--time is for files: a database hands on counts, and not its rows.")
         with quietly():
             rankings, groups = ranked_in_database(database, request.table, roles)
         return evaluate_rankings(rankings, groups=groups, **settings)
+    if roles.time is None and request.every is not None:
+        raise InputError("--every is the length of a window: name the column of times with --time.")
     with _opened(request) as files:
         if is_large(files, roles, memory=request.memory):
+            if roles.time is not None:
+                raise InputError(
+                    "--time needs all rows in memory, and this file is larger than --memory: "
+                    "raise --memory or leave --time out."
+                )
             if request.net_benefit or request.cost_ratio is not None:
                 raise InputError(
                     "--net-benefit and --cost-ratio need all rows in memory, and this file is "
@@ -346,6 +385,8 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
             curves=curves,
             net_benefit=request.net_benefit,
             cost_ratio=request.cost_ratio,
+            time=columns.time,
+            every=request.every,
             progress=say,
             **settings,
         )

@@ -22,6 +22,7 @@ from .options import (
     cluster_option,
     column_options,
     evaluated,
+    every_option,
     file_argument,
     file_title,
     group_option,
@@ -32,6 +33,7 @@ from .options import (
     reading_options,
     recall_option,
     seed_option,
+    time_option,
 )
 from .terminal import spinner
 
@@ -49,6 +51,8 @@ from .terminal import spinner
 @column_options(required=False)
 @group_option
 @cluster_option
+@time_option
+@every_option
 @level_option
 @recall_option
 @prevalence_option
@@ -80,6 +84,8 @@ def command(
     pos_label: str | None,
     group: str | None,
     cluster: str | None,
+    time: str | None,
+    every: str | float | None,
     level: float,
     recall: float,
     prevalence: float | None,
@@ -97,7 +103,7 @@ def command(
     Without FILE, the report is about the example that comes with precall.
     """
     if file is None:
-        if label or scores or weight or pos_label or group or cluster:
+        if label or scores or weight or pos_label or group or cluster or time:
             raise InputError("columns are named but no FILE: run precall report FILE --label ...")
         if net_benefit or cost_ratio is not None:
             raise InputError(
@@ -119,6 +125,7 @@ def command(
             group=group,
             cluster=cluster,
             pos_label=pos_label,
+            time=time,
         )
         request = FileRequest(
             file,
@@ -130,6 +137,7 @@ def command(
             reading=reading,
             metrics=metrics,
             prevalence=prevalence,
+            every=every,
             net_benefit=net_benefit,
             cost_ratio=cost_ratio,
         )
@@ -182,7 +190,7 @@ def _again(request: FileRequest, output: str) -> tuple[str, ...]:
     words = ["precall", "report", *files, "--label", roles.label]
     for name in roles.scores:
         words += ["--score", name]
-    for option in ("weight", "group", "cluster", "pos_label"):
+    for option in ("weight", "group", "cluster", "pos_label", "time"):
         value = getattr(roles, option)
         if value is not None:
             words += [f"--{option.replace('_', '-')}", str(value)]
@@ -197,6 +205,8 @@ def _settings(request: FileRequest) -> list[str]:
         value = getattr(request, option)
         if value != default:
             words += [f"--{option.replace('_', '-')}", repr(value)]
+    if request.every is not None:
+        words += ["--every", str(request.every)]
     if request.net_benefit:
         words += ["--net-benefit"]
     for metric in request.metrics:

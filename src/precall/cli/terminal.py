@@ -31,6 +31,12 @@ _OPTIONS = (
     (re.compile(r"missing='drop'"), "--missing drop"),
     (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
     (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
+    (re.compile(r"\(every=\)"), "(--every)"),
+    (
+        re.compile(r"^every must (.*?)( or a length of time such as datetime[.]\S+)?, got"),
+        r"--every must \1, got",
+    ),
+    (re.compile(r"^every must"), "--every must"),
     (re.compile(r"same_rows=False"), "--other-rows"),
     (re.compile(r"load it with moved=True"), "add --moved"),
     (re.compile(r"load the ledger with new_rows=True"), "add --new-rows"),

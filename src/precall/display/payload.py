@@ -17,6 +17,7 @@ from ..evaluation.threshold_table import ThresholdLimits
 from ..points.matrix import iso_f_contours
 from ..ranking import Ranking
 from .sections import shown_pairs
+from .time_section import time_payload
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -43,6 +44,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
         "pairs": _pairs(evaluation),
         "differences": _differences(evaluation),
         "decisions": _decisions(evaluation),
+        "times": time_payload(evaluation),
     }
 
 

@@ -13,6 +13,7 @@ from ..evaluation.promises import choice
 from ..metrics import ESTIMATORS, parse
 from ..metrics.areas import tie_bounds
 from .group_section import compared_groups
+from .time_section import time_section
 
 _MOST_PAIRS = 10
 
@@ -24,6 +25,7 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "pairs": _pairs(evaluation),
         "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
         "compared_groups": compared_groups(evaluation),
+        "times": time_section(evaluation),
         "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
         "conventions": (tools := _conventions(evaluation)),

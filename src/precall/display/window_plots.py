@@ -23,7 +23,7 @@ def plot_windows(found: Windows, ax: Axes | None = None, **style: Any) -> Axes:
     axes = new_axes(ax)
     kinds = (
         ("interval", "as it is", -_APART),
-        ("at_reference", f"at the prevalence of {found.reference.start}", _APART),
+        ("at_reference", f"at a prevalence of {found.prevalence:.3g}", _APART),
     )
     for (name, label, shift), colour in zip(kinds, COLOURS, strict=False):
         seen = [

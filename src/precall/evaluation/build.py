@@ -20,6 +20,7 @@ from ..inference.comparison import Comparison
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric, aucpr, expected_cost
+from ..monitoring.windows import Windows
 from ..ranking import Ranking
 from ..ranking.grouping import as_group_labels, factorise
 from ..ranking.ranking_set import RankingSet
@@ -29,6 +30,7 @@ from .answer import answer
 from .decisions import Decisions, decision_values
 from .findings import find
 from .measures import GROUP_METRICS, measure, shown_metrics
+from .over_time import over_time
 from .prevalences import elsewhere
 from .quiet import quietly
 from .results import Evaluation, GroupEvaluation, Measure, ModelEvaluation, ranked_models
@@ -57,6 +59,8 @@ def evaluate(
     prevalence: float | None = None,
     net_benefit: bool = False,
     cost_ratio: float | None = None,
+    time: object = None,
+    every: object = None,
     seed: int = 0,
     curves: bool = False,
     progress: Progress | None = None,
@@ -90,6 +94,12 @@ def evaluate(
         The scores have to be probabilities; whether they are calibrated is said beside it.
     cost_ratio : float, optional
         What a miss costs over a false alarm: the expected cost is shown too.
+    time : str or array-like, optional
+        When each row happened: the name of a column of the rows, or numbers or dates. AUCPR is then
+        shown window by window as well, as in :func:`precall.monitoring.windows`, with limits that
+        hold for all windows and models at once.
+    every : str, number or timedelta, optional
+        Length of a window, as there.
     seed : int, default 0
         For the draws of the bands.
     curves : bool, default False
@@ -168,9 +178,14 @@ def evaluate(
             partial(_difference_bands, rows, models, settings)
             if several and curves and rows.weight is None and settings.prevalence is None
             else dict,
+            partial(over_time, rows, time, every, settings)
+            if time is not None and models[0].has_both_classes
+            else tuple,
         ]
-        comparison, per_group, slices, bands = _threads.in_threads(tasks, len(rows))
-    evaluation = _finished(models, comparison, per_group, group_names, settings, bands, slices)
+        comparison, per_group, slices, bands, windows = _threads.in_threads(tasks, len(rows))
+    evaluation = _finished(
+        models, comparison, per_group, group_names, settings, bands, slices, windows
+    )
     if not (asked and models[0].has_both_classes):
         return evaluation
     say("weighing decisions")
@@ -370,6 +385,7 @@ def _finished(
     settings: Settings,
     difference_bands: Mapping[str, Band],
     slices: tuple[Slices, ...] = (),
+    windows: tuple[Windows, ...] = (),
 ) -> Evaluation:
     groups, left_out = _groups(per_group, group_names, settings)
     evaluation = Evaluation(
@@ -378,6 +394,7 @@ def _finished(
         groups=groups,
         left_out=left_out,
         slices=slices,
+        windows=windows,
         difference_bands=difference_bands,
         settings=settings,
     )

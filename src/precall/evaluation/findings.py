@@ -12,6 +12,7 @@ from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import HINT_POSITIVES
 from .group_table import best_slices, group_sentences
+from .over_time import best_windows, time_sentences
 from .results import Evaluation, Finding, ModelEvaluation
 
 _FEW_POSITIVES = 50
@@ -33,7 +34,7 @@ def find(evaluation: Evaluation, per_group: list[RankingSet]) -> tuple[Finding, 
         for model in evaluation.models:
             found += _model(model, evaluation)
         found += [*_clusters(evaluation), *_comparisons(evaluation)]
-        found += _groups(evaluation, per_group)
+        found += [*_groups(evaluation, per_group), *_over_time(evaluation)]
     return tuple(sorted(found, key=lambda finding: finding.level != "warning"))
 
 
@@ -256,3 +257,13 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
         yield from map(_warning, group_sentences(evaluation))
     if evaluation.left_out:
         yield _note(f"{wording.plural(evaluation.left_out, 'small group')} left out of the tables.")
+
+
+def _over_time(evaluation: Evaluation) -> Iterator[Finding]:
+    """What has changed; that nothing has is said in its section."""
+    found = best_windows(evaluation)
+    for sentence in (
+        [] if found is None else time_sentences(evaluation, found, evaluation.best.title)
+    ):
+        if " than in the first window" in sentence:
+            yield (_warning if "ranking is worse" in sentence else _note)(sentence)

@@ -25,6 +25,7 @@ from ..inference.result import MetricInterval
 from ..metrics import ESTIMATORS
 from ..metrics.areas import aucpr
 from ..metrics.conventions import Conventions, conventions
+from ..monitoring.windows import Windows
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from ..rows import Rows
@@ -328,6 +329,8 @@ class Evaluation(Rich):
     slices : tuple of Slices
         The groups against each other at one prevalence, for each model, in the order of the models;
         empty without groups, and for rankings whose rows are not at hand.
+    windows : tuple of Windows
+        AUCPR window by window, for each model, in the order of the models; empty without times.
     difference_bands : mapping of str to Band
         Precision of the best model minus that of the other one, by the other's name; for the next
         two models, where asked for and where the rows have no weights.
@@ -345,6 +348,7 @@ class Evaluation(Rich):
     groups: tuple[GroupEvaluation, ...] = ()
     left_out: int = 0
     slices: tuple[Slices, ...] = ()
+    windows: tuple[Windows, ...] = ()
     difference_bands: Mapping[str, Band] = field(default_factory=dict)
     decisions: tuple[DecisionValue, ...] = ()
     findings: tuple[Finding, ...] = ()
@@ -413,6 +417,7 @@ class Evaluation(Rich):
             "groups": [group.to_dict() for group in self.groups],
             "groups_left_out": self.left_out,
             "slices": [plain(slices.to_dict()) for slices in self.slices],
+            "windows": [plain(windows.to_dict()) for windows in self.windows],
             "decisions": [decision_dict(one) for one in self.decisions],
             "answer": list(self.answer),
             "findings": [finding.to_dict() for finding in self.findings],

@@ -43,10 +43,10 @@ class Window(Rich):
     interval : MetricInterval or None
         The metric; None with fewer than 10 positives or negatives.
     at_reference : MetricInterval or None
-        The metric as it would be at the prevalence of the first window.
+        The metric as it would be at the prevalence of the first window, or at the one given.
     prevalence_changed, ranking_changed : float or None
         The change since the first window where it is shown: of the prevalence, and of the metric
-        at the first window's prevalence. None where no change is shown.
+        at one prevalence. None where no change is shown.
     """
 
     start: str
@@ -89,12 +89,15 @@ class Windows(Rich):
         Of all intervals together, and of all changes together.
     reference : Window
         The first window that can be judged: changes are since then.
+    prevalence : float
+        The one at which windows are compared.
     windows : tuple of Window
     """
 
     metric: str
     confidence_level: float
     reference: Window
+    prevalence: float
     windows: tuple[Window, ...]
 
     def __len__(self) -> int:
@@ -134,6 +137,7 @@ class Windows(Rich):
             "metric": self.metric,
             "confidence_level": self.confidence_level,
             "reference": self.reference.start,
+            "prevalence": self.prevalence,
             "message": self.message,
             "windows": [window.to_dict() for window in self.windows],
         }
@@ -165,6 +169,7 @@ def windows(
     time: str,
     every: object = None,
     model: str | None = None,
+    prevalence: float | None = None,
     confidence_level: float = 0.95,
 ) -> Windows:
     """Return a metric window by window, and tell a worse ranking from fewer positives.
@@ -187,6 +192,8 @@ def windows(
         about as many rows each if not given.
     model : str, optional
         Which model, where the rows have several.
+    prevalence : float, optional
+        The prevalence at which windows are compared; that of the first window if not given.
     confidence_level : float, default 0.95
         Of all intervals together; and of all changes together, half of the error for each kind.
 
@@ -207,16 +214,38 @@ def windows(
     """
     if not isinstance(rows, Rows):
         raise InputError(f"rows must be Rows, got {type(rows).__name__}: pass pr.Rows(...).")
-    what, level = as_metric(metric), _validation.as_fraction(confidence_level, "confidence_level")
+    return windows_at(
+        rows,
+        as_times(rows.column(time), time),
+        as_metric(metric),
+        every=every,
+        model=model,
+        prevalence=prevalence,
+        confidence_level=confidence_level,
+    )
+
+
+def windows_at(
+    rows: Rows,
+    times: npt.NDArray[Any],
+    metric: Metric,
+    *,
+    every: object,
+    model: str | None,
+    prevalence: float | None,
+    confidence_level: float,
+) -> Windows:
+    """Return :func:`windows` of rows with these times."""
+    level = _validation.as_fraction(confidence_level, "confidence_level")
+    share = None if prevalence is None else _validation.as_prevalence(prevalence)
     name = rows.model_named(model)
-    times = as_times(rows.column(time), time)
     number, starts = window_of(times, every)
     found: list[Window] = []
     reference: Window | None = None
     for index, start in enumerate(starts):
         part = rows.select(number == index)
         error = (1.0 - level) * restart_share(index)
-        window = _window(part, what, name, shown_time(start), error, reference)
+        window = _window(part, metric, name, shown_time(start), error, reference, share)
         if reference is None and window.interval is not None:
             reference = window
         found.append(window)
@@ -225,12 +254,22 @@ def windows(
             f"no window has {_FEWEST} positives and {_FEWEST} negatives: make them longer (every=)."
         )
     return Windows(
-        metric=str(what), confidence_level=level, reference=reference, windows=tuple(found)
+        metric=str(metric),
+        confidence_level=level,
+        reference=reference,
+        prevalence=reference.prevalence.estimate if share is None else share,
+        windows=tuple(found),
     )
 
 
 def _window(
-    rows: Rows, metric: Metric, model: str, start: str, error: float, reference: Window | None
+    rows: Rows,
+    metric: Metric,
+    model: str,
+    start: str,
+    error: float,
+    reference: Window | None,
+    known: float | None,
 ) -> Window:
     positives = int(np.count_nonzero(rows.positive))
     counted = {"start": start, "rows": len(rows), "positives": positives}
@@ -246,7 +285,7 @@ def _window(
         )
     asked: dict[str, Any] = {"model": model, "rng": 0}
     own = interval(rows, metric, confidence_level=1.0 - error, **asked)
-    share = (reference.prevalence if reference else prevalence).estimate
+    share = (reference.prevalence if reference else prevalence).estimate if known is None else known
     there = interval(rows, metric, prevalence=share, confidence_level=1.0 - error / 2.0, **asked)
     ranking = then = None
     if reference is not None and reference.at_reference is not None:

@@ -237,6 +237,37 @@
     Plotly.react("decision-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
   }
 
+  /* AUCPR above, as it is and at one prevalence; below it the prevalence itself. */
+  function drawTimes() {
+    if (!data.times) return;
+    const colours = theme(), times = data.times, colour = colours.models[times.model];
+    const places = times.starts.map((_, k) => k);
+    const bars = (name, limits, shift, look, words, more) => {
+      const seen = places.filter((k) => limits[k]);
+      return Object.assign({
+        x: seen.map((k) => k + shift), y: seen.map((k) => limits[k][0]), mode: "markers", name: name, marker: look,
+        error_y: { type: "data", symmetric: false, array: seen.map((k) => limits[k][2] - limits[k][0]), arrayminus: seen.map((k) => limits[k][0] - limits[k][1]), color: look.color, thickness: 1.6, width: 3 },
+        customdata: seen.map((k) => [plain(times.starts[k]), words(...limits[k])]), hovertemplate: "%{customdata[0]}<br>%{fullData.name}: %{customdata[1]}<extra></extra>",
+      }, more || {});
+    };
+    const hollow = { size: 9, color: colours.soft, symbol: "circle-open", line: { width: 2 } };
+    const traces = [
+      bars("AUCPR as it is", times.own, -0.13, hollow, withLimits),
+      bars("AUCPR at a prevalence of " + times.at, times.compared, 0.13, { size: 9, color: colour }, withLimits),
+      bars("prevalence", times.prevalence, 0, { size: 7, color: colours.ink, symbol: "diamond" }, (y, low, high) => percent(y) + " (" + percent(low) + " to " + percent(high) + ")", { yaxis: "y2", showlegend: false }),
+    ];
+    const wide = byId("time-chart").clientWidth > 600, step = Math.ceil(times.starts.length / (wide ? 16 : 6));
+    const ticks = places.filter((k) => k % step === 0);
+    const chart = layout(colours,
+      axis(colours, "", [-0.6, places.length - 0.4], { tickvals: ticks, ticktext: ticks.map((k) => plain(times.starts[k])), tickangle: wide && times.starts.length < 9 ? 0 : -40, automargin: true, showgrid: false, anchor: "y2" }),
+      axis(colours, "AUCPR", null, { domain: [0.42, 1], rangemode: "tozero", automargin: true }));
+    chart.yaxis2 = axis(colours, "prevalence", null, { domain: [0, 0.3], rangemode: "tozero", automargin: true, tickformat: ".2~%", nticks: 4 });
+    chart.showlegend = true;
+    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+    chart.margin.t = wide ? 36 : 56;
+    Plotly.react("time-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+  }
+
   /* The explorer. At a threshold of the table counts are exact; between two of them they are known
      to lie between two counts, because negatives' scores are not kept. */
   function placeOf(table, threshold) {
@@ -414,6 +445,7 @@
     drawForest();
     drawDifferences();
     drawDecisions();
+    drawTimes();
   }
   function drawAll() {
     drawPR();
