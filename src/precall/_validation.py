@@ -64,6 +64,8 @@ def require_ranking(ranking: Any, *, missed: bool = False) -> None:
         by_model = hasattr(ranking, "ranked") and hasattr(ranking, "__getitem__")
         names = getattr(ranking, "names", None) if by_model else None
         way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"
+        if hasattr(ranking, "own_interval"):
+            way_out = "it to pr.interval, which needs the labels of some rows only"
         raise InputError(
             f"ranking must be a Ranking, got {type(ranking).__name__}: pass {way_out}."
         )

@@ -296,10 +296,10 @@ def test_other_bad_input():
         pr.interval(sample, method="logit")
     with pytest.raises(InputError, match="has no influence values"):
         pr.interval(sample, "ndcg")
-    with pytest.raises(InputError, match=r"got Sample: pass pr\.rank"):
+    with pytest.raises(InputError, match=r"got Sample: pass it to pr\.interval"):
         pr.aucpr(sample)
     with pytest.raises(InputError, match="needs the label of every row"):
-        pr.band(sample)
+        pr.chance_test(sample)
 
 
 def test_a_sample_says_what_it_is():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
+from copy import copy
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -12,19 +13,21 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._words import plural
-from ..exceptions import InputError, ReliabilityWarning
+from ..exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from ..inference.result import MetricInterval, from_evidence
-from ..metrics import Metric
+from ..metrics import Metric, as_metric
 from ..rows import named_scores, one_of
 from .designs import Design, from_inclusion, from_strata
 from .labels import as_known, as_population, require_some
 from .nothing_found import NothingFound
+from .sample_band import estimated_ranking, sample_band
 from .sample_limits import SampleEvidence
 from .sampled_cells import SampledMetric, placement_variance
 from .strata_pieces import Pieces, cut
 
 if TYPE_CHECKING:
-    from ..ranking import Ranked
+    from ..inference.bands import Band
+    from ..ranking import Ranked, Ranking
     from .label_plan import LabelPlan
 
 Array = npt.NDArray[Any]
@@ -190,6 +193,58 @@ class Sample:
             self.design.weight,
         )
 
+    def __getitem__(self, model: str) -> Sample:
+        """Return the sample with one of the models."""
+        name = self.model_named(model)
+        found = copy(self)
+        found.scores = MappingProxyType({name: self.scores[name]})
+        return found
+
+    def estimated_ranking(self, model: str | None = None) -> Ranking:
+        """Return the counts of the whole population as they are estimated."""
+        self._require_positives("a curve")
+        if model is None and len(self.scores) > 1:
+            raise InputError(
+                f"the sample has the models {', '.join(map(repr, self.names))}, and this takes "
+                f"one: pass sample[{self.names[0]!r}]."
+            )
+        return estimated_ranking(self.sampled(self.model_named(model), as_metric("aucpr")))
+
+    def _require_positives(self, what: str) -> None:
+        if not self.n_positives:
+            raise UndefinedMetricError(
+                f"none of the {self.n_labelled:,} labelled rows is positive, so that there is "
+                f"nothing to make {what} of: label more rows, or ask pr.interval for an upper "
+                "limit."
+            )
+
+    def _refuse(self, **given: object) -> None:
+        """Raise where an argument is given that belongs to rows whose labels are all known."""
+        for argument, value in given.items():
+            if value is not None:
+                raise InputError(
+                    f"{argument} has no meaning for a Sample, whose answer is about its own "
+                    "population: leave it out."
+                )
+
+    def own_band(
+        self, kind: str, *, model: str | None, method: str | None, given: dict[str, Any]
+    ) -> Band:
+        """Answer :func:`precall.band`."""
+        if kind != "pr":
+            raise InputError(
+                f"a Sample has a band for curve='pr' only, got {kind!r}: ask pr.interval for "
+                "single points."
+            )
+        asked = {name: given.pop(name) for name in ("confidence_level", "recall", "n_points")}
+        self._refuse(**given)
+        if self.target != TARGETS[0]:
+            raise InputError(
+                "the band of a Sample is about its own rows: make the Sample with target='rows'."
+            )
+        self._require_positives("a band")
+        return sample_band(self, self.model_named(model), method, **asked)
+
     def own_interval(
         self,
         metric: Metric,
@@ -202,22 +257,10 @@ class Sample:
     ) -> MetricInterval:
         """Answer :func:`precall.interval`."""
         name = self.model_named(model)
-        for argument, value in (("sampling", sampling), ("prevalence", prevalence)):
-            if value is not None:
-                raise InputError(
-                    f"{argument} has no meaning for a Sample, whose answer is about its own "
-                    "population: leave it out."
-                )
+        self._refuse(sampling=sampling, prevalence=prevalence)
         if method is not None:
             _validation.as_choice(method, "method", ("mover",))
-        sampled = self.sampled(name, metric)
-        evidence: Any = SampleEvidence(
-            value=sampled.value,
-            pieces=sampled.pieces,
-            variance=self._variance(sampled),
-            bounds=sampled.metric.bounds,
-            looks=self.looks,
-        )
+        evidence: Any = self.evidence(self.sampled(name, metric))
         if not self.n_positives:
             warnings.warn(
                 f"none of the {self.n_labelled:,} labelled rows is positive: there is only an "
@@ -228,6 +271,16 @@ class Sample:
             evidence = NothingFound(self.scores[name], self.known, self.design, metric, evidence)
         return from_evidence(
             metric, "mover", evidence.estimate, evidence.error, evidence, confidence_level
+        )
+
+    def evidence(self, sampled: SampledMetric) -> SampleEvidence:
+        """Return what the limits of a metric are computed from."""
+        return SampleEvidence(
+            value=sampled.value,
+            pieces=sampled.pieces,
+            variance=self._variance(sampled),
+            bounds=sampled.metric.bounds,
+            looks=self.looks,
         )
 
     def _variance(self, sampled: SampledMetric) -> float:
@@ -244,6 +297,6 @@ class Sample:
         """Refuse: a ranking needs the label of every row."""
         raise InputError(
             f"this needs the label of every row, and a Sample has {self.n_labelled:,} of "
-            f"{self.n_rows:,}: pr.interval takes a Sample, or rank the labelled rows with "
-            "pr.rank."
+            f"{self.n_rows:,}: pr.interval, pr.pr_curve and pr.band take a Sample, or rank the "
+            "labelled rows with pr.rank."
         )

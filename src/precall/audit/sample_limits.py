@@ -77,12 +77,18 @@ class SampleEvidence:
         slack = TOLERANCE * abs(centre)
         return max(low - slack, self.bounds[0]), min(high + slack, self.bounds[1])
 
+    def deviations(self) -> FloatArray:
+        """Return by how much the number moves with one standard error of each piece's positives."""
+        _, changes = self._moves(math.erf(math.sqrt(0.5)))
+        low, high = changes[len(changes) // 2 - 1], changes[-1]
+        return np.asarray((high - low) / 2.0)
+
     def _moves(self, level: float) -> tuple[FloatArray, FloatArray]:
         """Move one piece at a time: by how much (points, pieces), and what that changes."""
         pieces = self.pieces
         open_ = np.flatnonzero(pieces.most > pieces.least)
         if not open_.size:
-            return np.zeros((1, 0)), np.zeros((1, 0))
+            return np.zeros((2, 0)), np.zeros((2, 0))
         ends = number_limits(pieces, level)
         moves = np.array(
             [(end - pieces.estimate)[open_] * part for end in ends for part in _INSIDE]

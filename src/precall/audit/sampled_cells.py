@@ -7,6 +7,8 @@ piece has no labelled positive (or negative), unlabelled rows evenly spaced insi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -79,8 +81,19 @@ class SampledMetric:
         self.first = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
         self.threshold = ordered[self.first]
         n_pos = float(pieces.estimate.sum())
-        whole = Whole(self.threshold, n_pos, float(pieces.size.sum()) - n_pos)
-        self.metric = metric.on(whole)
+        self.whole = Whole(self.threshold, n_pos, float(pieces.size.sum()) - n_pos)
+        self.metric = metric.on(self.whole)
+        self._kept: dict[bytes, tuple[Cells, Cells]] | None = None
+
+    def of_each(self, metrics: Iterable[Metric]) -> list[SampledMetric]:
+        """Return the same with other metrics, which share the cells that they are computed from."""
+        kept: dict[bytes, tuple[Cells, Cells]] = {}
+        found = []
+        for metric in metrics:
+            one = copy(self)
+            one.metric, one._kept = metric.on(self.whole), kept
+            found.append(one)
+        return found
 
     def _shares(self, own: Array, spare: Array, weights: FloatArray) -> FloatArray:
         """Shares of the labelled rows of a class, or of the stand-ins where it has none."""
@@ -112,7 +125,12 @@ class SampledMetric:
 
     def value(self, positives: FloatArray) -> FloatArray:
         """Return the metric, one for each leading axis."""
-        return np.asarray(self.metric.sampled_value(*self.cells(positives)), dtype=np.float64)
+        if self._kept is None:
+            cells = self.cells(positives)
+        else:
+            key = positives.tobytes()
+            cells = self._kept.get(key) or self._kept.setdefault(key, self.cells(positives))
+        return np.asarray(self.metric.sampled_value(*cells), dtype=np.float64)
 
     @cached_property
     def slopes(self) -> tuple[FloatArray, FloatArray]:
@@ -144,23 +162,34 @@ def placement_variance(sampled: SampledMetric, slopes: tuple[FloatArray, FloatAr
     ``sum_h (1 - n_h/N_h) sum_class n_hc (N_h/n_h)^2 s_hc^2``, with the derivatives at the stand-ins
     as one more observation of s: a single labelled row shows no variance.
     """
-    pieces, count = sampled.pieces, sampled.pieces.size.size
+    return float(np.sum(placement_terms(sampled, slopes) ** 2))
+
+
+def placement_terms(
+    sampled: SampledMetric, slopes: tuple[FloatArray, FloatArray]
+) -> npt.NDArray[np.float64]:
+    """Return what each row adds to that variance, before it is squared: first one class's terms.
+
+    Sums of products of the terms of two metrics are their covariance.
+    """
+    pieces, piece = sampled.pieces, sampled.piece
+    count = pieces.size.size
     factor = np.maximum(1.0 - pieces.sampled, 0.0) * ratio(1.0, pieces.sampled) ** 2
-    total = 0.0
     spare = ~sampled.labelled
+    prior = ratio(factor, summed(piece, spare, count) - 1.0)
+    terms = []
     for slope, mine in (
         (slopes[0], sampled.labelled & sampled.positive),
         (slopes[1], sampled.labelled & ~sampled.positive),
     ):
-        number = summed(sampled.piece, mine, count)
-        squares = _squares(sampled.piece, slope, mine, count)
-        extra = _squares(sampled.piece, slope, spare, count)
-        prior = ratio(extra, summed(sampled.piece, spare, count) - 1.0)
-        total += float(np.sum(factor * number * ratio(squares + prior, number)))
-    return total
+        found = summed(piece, mine, count) > 0
+        scale = np.sqrt(np.where(mine, factor[piece], np.where(spare, prior[piece], 0.0)))
+        apart = _centred(piece, slope, mine, count) + _centred(piece, slope, spare, count)
+        terms.append(np.where(found[piece], scale * apart, 0.0))
+    return np.concatenate(terms)
 
 
-def _squares(piece: IntArray, values: FloatArray, chosen: Array, count: int) -> FloatArray:
-    """Sum of squared deviations from the mean of each piece."""
+def _centred(piece: IntArray, values: FloatArray, chosen: Array, count: int) -> FloatArray:
+    """Deviations of the chosen rows from the mean of those of their piece; 0 for other rows."""
     mean = ratio(summed(piece, values * chosen, count), summed(piece, chosen, count))
-    return summed(piece, chosen * (values - mean[piece]) ** 2, count)
+    return np.asarray(chosen * (values - mean[piece]))

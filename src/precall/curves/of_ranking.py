@@ -29,6 +29,10 @@ def pr_curve(ranking: Ranking) -> Curve:
     hyperbola between two thresholds bends visibly. With missed positives it ends at the recall of
     those that were scored, and :meth:`Curve.at` gives precision 0 beyond.
 
+    A :class:`~precall.audit.Sample` has the curve of its whole population as its labels estimate
+    it, each labelled row with its weight; :func:`precall.band` says how sure it is. The other
+    curves take one too.
+
     Examples
     --------
     >>> import precall as pr
@@ -141,6 +145,8 @@ def is_achievable(recall: Any, precision: Any, prevalence: Any) -> Any:
 
 def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
+    if (estimated := getattr(ranking, "estimated_ranking", None)) is not None:
+        ranking = estimated()
     ranking = _validation.as_ranking(ranking, missed=kind == "pr")
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):

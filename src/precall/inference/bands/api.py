@@ -10,7 +10,7 @@ import numpy as np
 
 from precall._validation import as_choice, as_count
 from precall.exceptions import InputError
-from precall.ranking import as_ranked
+from precall.ranking import as_ranked, own_answer
 
 from ..sampling import varying_prevalence
 from . import net_benefit
@@ -65,8 +65,10 @@ def band(
 
     Parameters
     ----------
-    data : Ranking or Rows
+    data : Ranking, Rows or audit.Sample
         Must have positives and negatives. Weighted rows count with their Kish effective sizes.
+        A :class:`~precall.audit.Sample` has a precision-recall band about the curve of its
+        population, with methods of its own: ``"mover"`` for the whole curve, ``"pointwise"``.
     curve : {"pr", "roc", "hit", "net_benefit"}
         Precision over recall, recall over false-positive rate, the share of rows that are
         selected and positive over the share selected, or net benefit over the threshold
@@ -137,6 +139,17 @@ def band(
             raise InputError(
                 f"{name} does not run along a {kind} curve: give {span_name}=, or leave it out."
             )
+    if (own := own_answer(data, "band")) is not None:
+        others = {
+            "sampling": sampling,
+            "prevalence": prevalence,
+            "n_resamples": n_resamples,
+            **{name: value for name, value in given.items() if name != "recall"},
+            **options,
+        }
+        mine = {"confidence_level": confidence_level, "recall": recall, "n_points": n_points}
+        found: Band = own(kind, model=model, method=method, given={**mine, **others})
+        return found
     asked = given[span_name]
     span = span if asked is None else asked
     if kind == "net_benefit":
