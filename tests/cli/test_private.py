@@ -85,7 +85,7 @@ def test_one_row_changes_no_other_in_any_format(tmp_path, ending):
     for number, changed in enumerate((rows, replaced(rows, "sick", 0.5))):
         path = _write_as(tmp_path / f"{number}.{ending}", changed)
         found.append(read_cells(path, Roles(label="y", scores=("s",), pos_label="1")))
-    (positive, scores), (other, others) = found
+    (positive, scores, _), (other, others, _) = found
     kept = np.arange(len(rows)) != 7
     np.testing.assert_array_equal(scores, [float(s) for _, s in rows])
     np.testing.assert_array_equal(scores[kept], others[kept])
@@ -198,7 +198,7 @@ def test_no_row_decides_how_the_others_are_decoded(tmp_path):
     (tmp_path / "a.csv").write_bytes(data + b"e,60\n")
     (tmp_path / "b.csv").write_bytes(data + b"\xe9,60\n")
     roles = Roles(label="y", scores=("s",), pos_label="é")
-    positive, _ = read_cells(tmp_path / "a.csv", roles)
+    positive, _, _ = read_cells(tmp_path / "a.csv", roles)
     assert positive.tolist() == [i % 2 == 1 for i in range(60)] + [False]
     with pytest.raises(InputError):
         read_cells(tmp_path / "b.csv", roles)
@@ -262,3 +262,35 @@ def test_a_dry_run_says_the_same_of_all_files_of_one_size(run, tmp_path):
     assert len(outcomes) == 1
     broken = run("private", write(tmp_path / "c.csv", [["2", "x"]] * 60), *OPTIONS, "--dry-run")
     assert (broken.status, broken.out) == (2, "")
+
+
+def test_persons_are_protected_and_not_rows(run, tmp_path):
+    rows = table(600)
+    path = write_csv(
+        tmp_path / "persons.csv",
+        {
+            "y": [y for y, _ in rows],
+            "s": [s for _, s in rows],
+            "who": [f"p{min(i // 2, 199)}" for i in range(600)],
+        },
+    )
+    persons = ("--person", "who")
+    for kind in ((), ("--curve",)):
+        plain = run("private", path, *OPTIONS, *persons, *kind, "--json").json()
+        assert (plain["rows"], plain["persons"], plain["rows_per_person"]) == (200, 200, 1)
+        several = (*persons, "--rows-per-person", "3")
+        plain = run("private", path, *OPTIONS, *several, *kind, "--json").json()
+        assert (plain["rows"], plain["persons"], plain["rows_per_person"]) == (600, 200, 3)
+        vouched = run("private", path, *OPTIONS, "--rows-per-person", "3", *kind, "--json").json()
+        assert (vouched["rows"], vouched["persons"]) == (600, None)
+    result = run("private", path, *OPTIONS, *persons)
+    assert "200 rows drawn from 200 persons" in " ".join(result.out.split())
+    assert "600" not in result.out  # the number of rows is private then
+    foreseen = run("private", path, *OPTIONS, *persons, "--dry-run", "--prevalence", "0.5")
+    assert "on 200 rows" in " ".join(foreseen.out.split())
+    missing = write_csv(
+        tmp_path / "missing.csv", {"y": ["1", "0"], "s": ["1", "2"], "who": ["a", ""]}
+    )
+    refused = run("private", missing, *OPTIONS, *persons)
+    assert refused.status == 2
+    assert refused.err == run("private", path, *OPTIONS, "--person", "nobody").err

@@ -29,7 +29,7 @@ from .terminal import console, grid, sentences, spinner, write_json
 if TYPE_CHECKING:
     from ..privacy import Budget
 
-Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]
+Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.int64] | None]
 
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.
@@ -59,6 +59,18 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 @click.option("--label", required=True, metavar="COLUMN", help="Column with the labels.")
 @click.option("--score", required=True, metavar="COLUMN", help="Column with the scores.")
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
+@click.option(
+    "--person",
+    metavar="COLUMN",
+    help="Column that says whose row it is: persons are protected, not rows.",
+)
+@click.option(
+    "--rows-per-person",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Rows used of each --person; without it, the most rows that anybody has.",
+)
 @click.option(
     "--epsilon",
     type=click.FloatRange(min=0.0, min_open=True),
@@ -131,6 +143,8 @@ def command(
     label: str,
     score: str,
     pos_label: str | None,
+    person: str | None,
+    rows_per_person: int,
     epsilon: float,
     delta: float,
     metrics: tuple[str, ...],
@@ -151,26 +165,33 @@ def command(
     Only what is printed here may be published: the number of rows is taken as public, everything
     else about the rows is not shown. Every run spends its epsilon again; --ledger keeps account.
 
+    A row is protected, or with --person all rows of one person together: --rows-per-person of them
+    are drawn from each. Without --person, --rows-per-person protects that many rows at once.
+
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
     Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
     _require_belonging(context, curve, limits)
-    roles = Roles(label=label, scores=(score,), pos_label=pos_label)
+    roles = Roles(label=label, scores=(score,), pos_label=pos_label, cluster=person)
     if prevalence is not None and not dry_run:
         raise InputError("--prevalence is for --dry-run: a release does not use a guess.")
     if dry_run:
+        from ..privacy._ledger import exact
+
         remaining = _remaining(ledger, total, moved)
-        n_rows = int(_read(file, roles, reading)[0].size)
-        foreseen = dry.foresee(metrics, curve, n_rows, epsilon, prevalence, limits, mechanism)
+        n_rows = _public_rows(_read(file, roles, reading), rows_per_person)
+        share = float(exact(epsilon) / rows_per_person)
+        foreseen = dry.foresee(metrics, curve, n_rows, share, prevalence, limits, mechanism)
+        foreseen["epsilon"] = epsilon
         foreseen["left_in_the_ledger"] = remaining
         dry.show(foreseen, as_json=as_json)
         return
     budget = _budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
     rows = _read(file, roles, reading)
     if curve:
-        released = _curve(rows, epsilon, limits, budget)
+        released = _curve(rows, epsilon, limits, budget, rows_per_person)
     else:
-        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget)
+        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget, rows_per_person)
     released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
     if as_json:
         write_json({"precall": __version__, **released})
@@ -285,17 +306,22 @@ def _metrics(
     delta: float,
     mechanism: str,
     budget: Budget,
+    rows_per_person: int,
 ) -> dict[str, Any]:
     from .. import privacy
     from ..privacy._ledger import exact, rounded_down
 
+    positive, scores, person = rows
     chosen = list(dict.fromkeys(metrics))
     share = rounded_down(exact(epsilon) / len(chosen))
     values = []
     for metric in chosen:
         release = getattr(privacy, metric)
         value = release(
-            *rows,
+            positive,
+            scores,
+            person=person,
+            rows_per_person=rows_per_person,
             epsilon=share,
             delta=rounded_down(exact(delta) / len(chosen)),
             budget=budget,
@@ -308,18 +334,44 @@ def _metrics(
         except InputError:  # a mechanism whose noise is not known
             plain |= {"low": None, "high": None, "confidence_level": None}
         values.append(plain)
-    return {"epsilon": epsilon, "delta": delta, "rows": int(rows[0].size), "released": values}
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "rows": values[0]["n_rows"],
+        "rows_per_person": rows_per_person,
+        "persons": values[0]["n_persons"],
+        "released": values,
+    }
+
+
+def _public_rows(rows: Rows, rows_per_person: int) -> int:
+    """The number of rows that a release would be made from."""
+    positive, _, person = rows
+    return positive.size if person is None else (int(person.max()) + 1) * rows_per_person
 
 
 def _curve(
-    rows: Rows, epsilon: float, limits: tuple[float, float] | None, budget: Budget
+    rows: Rows,
+    epsilon: float,
+    limits: tuple[float, float] | None,
+    budget: Budget,
+    rows_per_person: int,
 ) -> dict[str, Any]:
     from .. import privacy
 
-    n_rows = int(rows[0].size)
+    n_rows = _public_rows(rows, rows_per_person)
     # Edges depend on public numbers only; without a range they are those of probabilities.
-    edges = limits and np.linspace(*limits, privacy.bin_count(n_rows, epsilon=epsilon) + 1)
-    curve = privacy.pr_curve(*rows, epsilon=epsilon, budget=budget, edges=edges)
+    bins = privacy.bin_count(n_rows, epsilon=epsilon / rows_per_person)
+    positive, scores, person = rows
+    curve = privacy.pr_curve(
+        positive,
+        scores,
+        epsilon=epsilon,
+        budget=budget,
+        edges=limits and np.linspace(*limits, bins + 1),
+        person=person,
+        rows_per_person=rows_per_person,
+    )
     area, band = curve.area_interval(), curve.band(at=_RECALLS)
     points = [
         {"recall": x, "precision": y, "low": low, "high": high}
@@ -340,6 +392,8 @@ def _curve(
         "epsilon": epsilon,
         "delta": 0.0,
         "rows": n_rows,
+        "rows_per_person": rows_per_person,
+        "persons": curve.n_persons,
         "released": [released],
         "range": [float(curve.edges[0]), float(curve.edges[-1])],
         "scores_outside_the_range": "count in the first or the last bin",
@@ -378,6 +432,8 @@ def show(released: dict[str, Any]) -> None:
         grid(output, columns, points)
         output.print()
     size = wording.plural(released["rows"], "row")
+    if released["persons"] is not None:
+        size += f" drawn from {wording.plural(released['persons'], 'person')}"
     text = f"Epsilon {released['epsilon']:g} was spent on {size}."
     if released["left_in_the_ledger"] is not None:
         text += f" {released['left_in_the_ledger']:.6g} is left in the ledger."

@@ -24,18 +24,18 @@ Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-_SILENCE = (
+SILENCE = (
     "Which rows break this is not said here, because errors of a private release may be seen by "
     "others: rank(y_true, y_score) says it, and so does the command precall check."
 )
 _ROWS = (
     "y_true and y_score must be one-dimensional and of one length above 0: labels 1 and 0 or -1, "
     "booleans, or any labels with pos_label, none missing, and scores that are numbers and not "
-    f"NaN. {_SILENCE}"
+    f"NaN. {SILENCE}"
 )
 _SCORES = (
     "y_score must be one-dimensional, with at least one row, of numbers that are not NaN. "
-    f"{_SILENCE}"
+    f"{SILENCE}"
 )
 _RANKING = (
     "a private release takes the rows and not a Ranking: pass y_true and y_score. What made a "
@@ -67,7 +67,7 @@ def read_scores(y_score: object) -> FloatArray:
 
 def _positive(y_true: object, pos_label: object) -> Mask | None:
     """Which labels are the positive one; None if any is no label."""
-    labels = _vector(y_true)
+    labels = as_cells(y_true)
     if labels is None:
         return None
     usual = isinstance(pos_label, (Real, np.number, np.bool_)) and pos_label == 1
@@ -92,7 +92,7 @@ def _is_usual(label: Any) -> bool:
 
 def _numbers(y_score: object) -> FloatArray | None:
     """Scores as doubles, each converted by itself; None if any is no number."""
-    values = _vector(y_score)
+    values = as_cells(y_score)
     if values is None:
         return None
     if values.dtype.kind in "biuf":
@@ -110,7 +110,7 @@ def _numbers(y_score: object) -> FloatArray | None:
     return None if np.isnan(scores).any() else scores
 
 
-def _vector(values: object) -> Array | None:
+def as_cells(values: object) -> Array | None:
     """A one-dimensional array in which no row has decided the type of another."""
     plain: Any = values
     if plain is None or isinstance(plain, (str, bytes)):

@@ -183,6 +183,7 @@ class Budget:
         was fixed by its *position*, not by what is in it: then replacing a row changes one part,
         and the sizes of the parts are public. Parts made by a column of the data (by hospital, by
         label, by stratified folds) are not of that kind: replacing a row can change two of them.
+        Where persons have several rows, none may have rows in two parts.
 
         Examples
         --------

@@ -18,6 +18,7 @@ from ..exceptions import InputError
 from ..metrics import METRICS, Metric, as_metric, aucpr
 from ..metrics import auroc as auroc_metric
 from ._ledger import as_delta, as_epsilon, exact, rounded_up
+from ._persons import Persons, as_rows_per_person, read_persons
 from ._rows import read_rows
 from .budget import Budget
 from .private_areas import auroc, average_precision
@@ -116,6 +117,8 @@ def cross_validation(
     training_epsilon: float | None = None,
     training_delta: float = 0.0,
     mechanism: str = "rescaled",
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateCrossValidation:
     """Release a metric from every fold, and charge what that really costs.
@@ -149,6 +152,12 @@ def cross_validation(
         accountants (Opacus, TensorFlow Privacy) report the cost of a row that is added or taken
         away; a replaced row is one of each, so twice their epsilon is safe. It is charged
         here; do not charge it elsewhere as well.
+    person, rows_per_person : optional
+        Who is protected, as for :func:`average_precision`. With `person`, all rows of a person have
+        to be in one fold. Without it the rows of a person may be in several, so that every fold's
+        model may have seen the person: with "other_folds" and more than one row for each person
+        the cost is ``epsilon + k training_epsilon``, and `training_epsilon` is the cost of training
+        for a replaced person.
     mechanism, rng : optional
         As for :func:`average_precision`.
 
@@ -178,9 +187,13 @@ def cross_validation(
     training = _training_cost(trained_on, training_epsilon, training_delta)
     generator = None if rng is None else as_generator(rng)
     positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+    rows_per_person = as_rows_per_person(rows_per_person)
+    persons = read_persons(person, rows_per_person, positive.size)
     folds = _positions(fold, positive.size)
+    _require_one_fold(persons, folds)
     budget.recognise(positive, scores)
-    times = len(folds) - 1
+    # Who has rows in several folds may have been seen by every model.
+    times = len(folds) - (person is not None or rows_per_person == 1)
     values = []
     with budget.parallel() as rows:
         # A row is in k - 1 training sets and in one test set: each fold's part pays for all of it.
@@ -201,6 +214,8 @@ def cross_validation(
                     delta=delta,
                     budget=part,
                     mechanism=mechanism,
+                    person=None if persons.codes is None else persons.codes[mine],
+                    rows_per_person=rows_per_person,
                     rng=generator,
                 )
             )
@@ -237,6 +252,18 @@ def _positions(fold: object, n_rows: int) -> list[npt.NDArray[np.int64]]:
     if len(found) < 2:
         raise InputError("fold must name at least two folds, got one.")
     return found
+
+
+def _require_one_fold(persons: Persons, folds: list[npt.NDArray[np.int64]]) -> None:
+    """Refuse folds that share a person, in words that name none."""
+    if persons.codes is None:
+        return
+    seen = [np.unique(persons.codes[mine]) for mine in folds]
+    if sum(map(len, seen)) != persons.count:
+        raise InputError(
+            "fold must have all rows of a person in one fold. Which persons are in several is not "
+            "said here, because errors of a private release may be seen by others."
+        )
 
 
 def _times(times: int, amount: float, more: float = 0.0) -> float:

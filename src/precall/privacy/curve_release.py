@@ -7,11 +7,13 @@ bars are computed from what was released. One release gives both curves: ``curve
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
 from ..exceptions import ReliabilityWarning
-from ._ledger import as_epsilon
+from ._ledger import Amount, as_epsilon
+from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import FloatArray, Mask, read_rows
 from .budget import Budget, Part, as_budget
 from .edges import as_edges
@@ -34,6 +36,8 @@ def pr_curve(
     budget: Budget | Part,
     edges: object = None,
     pos_label: object = 1,
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateCurve:
     """Release a precision-recall curve.
@@ -58,6 +62,8 @@ def pr_curve(
         scale pay for :func:`private_edges`.
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.
+    person, rows_per_person : optional
+        Who is protected, as for :func:`average_precision`.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -89,7 +95,9 @@ def pr_curve(
     >>> curve.edges.size - 1
     20
     """
-    return _release("pr", y_true, y_score, epsilon, budget, edges, pos_label, rng)
+    return _release(
+        "pr", y_true, y_score, epsilon, budget, edges, pos_label, person, rows_per_person, rng
+    )
 
 
 def roc_curve(
@@ -100,6 +108,8 @@ def roc_curve(
     budget: Budget | Part,
     edges: object = None,
     pos_label: object = 1,
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateCurve:
     """Release a ROC curve; everything is as for :func:`pr_curve`.
@@ -116,7 +126,9 @@ def roc_curve(
     >>> curve.to("pr").kind
     'pr'
     """
-    return _release("roc", y_true, y_score, epsilon, budget, edges, pos_label, rng)
+    return _release(
+        "roc", y_true, y_score, epsilon, budget, edges, pos_label, person, rows_per_person, rng
+    )
 
 
 def _release(
@@ -127,19 +139,30 @@ def _release(
     budget: Budget | Part,
     edges: object,
     pos_label: object,
+    person: object,
+    rows_per_person: int,
     rng: object,
 ) -> PrivateCurve:
     epsilon, budget = as_epsilon(epsilon), as_budget(budget)
+    rows_per_person = as_rows_per_person(rows_per_person)
+    share = row_share(epsilon, rows_per_person)
     if edges is not None:
         edges = as_edges(edges, 1, epsilon)
     noise = noise_source(rng, stacklevel=4)
     with budget.hold(epsilon=epsilon, delta=0.0, what="curve", seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
-        n_rows = int(scores.size)
-        cuts = as_edges(edges, n_rows, epsilon)
+        persons = read_persons(person, rows_per_person, positive.size)
+        n_rows = persons.n_rows
+        cuts = as_edges(edges, n_rows, epsilon / rows_per_person)
         hold.look(positive, scores)
+        positive, scores = persons.draw(noise, positive, scores)
         counts = bin_counts(positive, scores, cuts)
-        curve = noisy_curve(kind, counts, cuts, epsilon, n_rows, noise)
+        curve = replace(
+            noisy_curve(kind, counts, cuts, share, n_rows, noise),
+            epsilon=epsilon,
+            rows_per_person=rows_per_person,
+            n_persons=persons.count,
+        )
     _warn(curve)
     return curve
 
@@ -152,7 +175,7 @@ def bin_counts(positive: Mask, scores: FloatArray, edges: FloatArray) -> IntArra
 
 
 def noisy_curve(
-    kind: str, counts: IntArray, edges: FloatArray, epsilon: float, n_rows: int, noise: Noise
+    kind: str, counts: IntArray, edges: FloatArray, epsilon: Amount, n_rows: int, noise: Noise
 ) -> PrivateCurve:
     """Add noise to counts between edges."""
     noisy = add_to_counts(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
@@ -162,7 +185,7 @@ def noisy_curve(
         edges=edges,
         noisy_positives=noisy[:bins],
         noisy_negatives=noisy[bins:],
-        epsilon=epsilon,
+        epsilon=float(epsilon),
         delta=0.0,
         mechanism="laplace",
         scale=laplace_scale(_SENSITIVITY, epsilon),
@@ -174,7 +197,7 @@ def noisy_curve(
 def _warn(curve: PrivateCurve) -> None:
     """Say what the release itself shows to be wrong with it; nothing here looks at the data."""
     tp, fp = curve.corners
-    if min(tp[-1], fp[-1]) * curve.epsilon < _USABLE:
+    if min(tp[-1], fp[-1]) * curve.epsilon < _USABLE * curve.rows_per_person:
         warnings.warn(
             f"about {min(tp[-1], fp[-1]):.0f} rows of the rarer class were found with noise at "
             f"epsilon={curve.epsilon:g}: too few for a curve. Spend more epsilon, or use more "

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from .._validation import as_count, as_number, as_vector
 from ..exceptions import InputError
-from ._ledger import Amount, as_epsilon, exact
+from ._ledger import Amount, as_epsilon
+from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import read_scores
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noise, add_to_counts, laplace_scale, noise_source
@@ -105,6 +106,8 @@ def private_edges(
     n_bins: int,
     epsilon: float,
     budget: Budget | Part,
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> FloatArray:
     """Edges for scores of unknown scale, found privately, at a price.
@@ -129,6 +132,8 @@ def private_edges(
         Cost of the edges; the curve then costs its own.
     budget : Budget
         What pays for it.
+    person, rows_per_person : optional
+        Who is protected, as for :func:`average_precision`.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -153,19 +158,25 @@ def private_edges(
         raise InputError(f"low must be below high, both finite, got {low:g} and {high:g}.")
     n_bins = as_count(n_bins, "n_bins", minimum=2)
     epsilon, budget = as_epsilon(epsilon), as_budget(budget)
-    share = _TREE_SHARE * exact(epsilon)
+    rows_per_person = as_rows_per_person(rows_per_person)
+    row_epsilon = row_share(epsilon, rows_per_person)
+    share = _TREE_SHARE * row_epsilon
     if laplace_scale(_TREE_COST, share) > _LARGEST_SCALE:
-        raise InputError(f"epsilon must be at least 1e-15 for private edges, got {epsilon:g}.")
+        raise InputError(
+            f"epsilon must be at least 1e-15 for each row of a person, got {epsilon:g}."
+        )
     noise = noise_source(rng)
     with budget.hold(epsilon=epsilon, delta=0.0, what="edges", seeded=noise.seeded) as hold:
         scores = read_scores(y_score)
+        persons = read_persons(person, rows_per_person, scores.size)
         hold.look(None, scores)
+        (scores,) = persons.draw(noise, scores)
         # Intervals hold their left end and not their right one, the last included.
         ordered = np.sort(np.clip(scores.astype(np.float64), low, math.nextafter(high, low)))
         wanted = math.ceil(ordered.size / (n_bins * _LEAVES_PER_BIN))
         cuts = _tree(ordered, low, high, wanted=wanted, epsilon=share, noise=noise)
         counts = np.diff(np.searchsorted(ordered, cuts[:-1]), append=ordered.size)
-        noisy = add_to_counts(counts, sensitivity=2.0, epsilon=exact(epsilon) - share, noise=noise)
+        noisy = add_to_counts(counts, sensitivity=2.0, epsilon=row_epsilon - share, noise=noise)
     edges = _joined(cuts, noisy, n_bins)
     # Too few rows to halve anything, as far as the noisy tree shows: one public edge in between.
     return edges if edges.size > 2 else np.array([low, low + (high - low) / 2.0, high])

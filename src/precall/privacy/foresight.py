@@ -15,11 +15,12 @@ from ..exceptions import InputError
 from ..metrics.areas import aucpr, auroc
 from ..ranking import rank_checked
 from ._ledger import as_epsilon
+from ._persons import MOST_ROWS, as_rows_per_person, row_share
 from ._rows import FloatArray, Mask
 from .curve_release import bin_counts, noisy_curve
 from .edges import as_edges
 from .mechanisms import SeededNoise
-from .rescaled import MOST_ROWS, Auroc, AveragePrecision
+from .rescaled import Auroc, AveragePrecision
 
 # Scores of positives and negatives in the guess: the beta distributions of simulate.Bibeta.
 _SHAPES = ((5.0, 2.0), (2.0, 5.0))
@@ -86,6 +87,7 @@ def expected_error(
     metric: str = "average_precision",
     mechanism: str = "rescaled",
     edges: object = None,
+    rows_per_person: int = 1,
     n_simulations: int = 200,
     rng: object = 0,
 ) -> ExpectedError:
@@ -109,6 +111,8 @@ def expected_error(
         By :func:`average_precision` and :func:`auroc`, or read off :func:`pr_curve`.
     edges : array-like, optional
         Public edges of the curve, as for :func:`pr_curve`.
+    rows_per_person : int, default 1
+        Rows of one person that are protected together; `n_rows` counts rows.
     n_simulations : int, default 200
         Simulated releases.
     rng : optional, default 0
@@ -132,12 +136,13 @@ def expected_error(
     prevalence = as_fraction(prevalence, "prevalence")
     metric = as_choice(metric, "metric", METRICS)
     mechanism = as_choice(mechanism, "mechanism", _SIMULATIONS)
+    share = float(row_share(epsilon, as_rows_per_person(rows_per_person)))
     n_simulations = as_count(n_simulations, "n_simulations", minimum=2)
     if edges is not None and mechanism != "curve":
         raise InputError('edges is for mechanism="curve": leave it out.')
     noise = SeededNoise(as_generator(rng))
     value, values = _SIMULATIONS[mechanism](
-        metric, n_rows, epsilon, prevalence, edges, n_simulations, noise
+        metric, n_rows, share, prevalence, edges, n_simulations, noise
     )
     squares = np.square(np.array(values) - value)
     error = math.sqrt(squares.mean())

@@ -68,6 +68,10 @@ class Noise(Protocol):
         """A uniform integer of `count` bits."""
         ...
 
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """So many uniform integers of 64 bits."""
+        ...
+
 
 class SystemNoise:
     """Noise from the operating system's randomness; Laplace noise through OpenDP."""
@@ -81,6 +85,10 @@ class SystemNoise:
     def bits(self, count: int) -> int:
         """Uniform bits."""
         return secrets.randbits(count)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Uniform integers of 64 bits."""
+        return np.frombuffer(secrets.token_bytes(8 * count), dtype=np.uint64)
 
 
 class SeededNoise:
@@ -106,6 +114,10 @@ class SeededNoise:
     def bits(self, count: int) -> int:
         """Uniform bits."""
         return self._words.getrandbits(count)
+
+    def words(self, count: int) -> npt.NDArray[np.uint64]:
+        """Uniform integers of 64 bits."""
+        return self._generator.integers(2**64, size=count, dtype=np.uint64)
 
 
 def noise_source(rng: object, *, stacklevel: int = 3) -> Noise:

@@ -12,11 +12,12 @@ from .._validation import as_choice
 from ..exceptions import InputError
 from ..ranking import Ranking, rank_checked
 from . import sensitivity, smooth
-from ._ledger import as_delta, as_epsilon
+from ._ledger import as_delta, as_epsilon, rounded_down
+from ._persons import as_rows_per_person, read_persons, row_delta, row_share
 from ._rows import read_rows
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noisy, noise_source
-from .rescaled import Auroc, AveragePrecision, centred_auroc, lost_precision, row_count
+from .rescaled import Auroc, AveragePrecision, centred_auroc, check_rows, lost_precision
 from .values import PrivateValue
 
 MECHANISMS = ("rescaled", *smooth.CALIBRATIONS)
@@ -31,6 +32,8 @@ def average_precision(
     pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateValue:
     """Release the average precision.
@@ -58,6 +61,14 @@ def average_precision(
         "printed_cauchy" and "printed_laplace" (Boyd 2014, Theorems 2.9 and 5.3), and
         "smooth_cauchy", "smooth_quartic" and "smooth_laplace", with the tight sensitivity and the
         least noise that the proofs allow.
+    person : array-like, optional
+        Whose row it is, for every row: then persons are protected and not rows, whatever rows and
+        however many of them a person has. Exactly `rows_per_person` rows of each are used, drawn at
+        random, or repeated where a person has fewer, so that every person counts the same. The
+        number of persons is public, the number of rows is not.
+    rows_per_person : int, default 1
+        With `person`, the rows drawn of each. Without it, the most rows that any person has, which
+        you vouch for: the number of rows is public, and the noise is made for so many rows at once.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -98,6 +109,8 @@ def average_precision(
         delta=delta,
         budget=budget,
         mechanism=mechanism,
+        person=person,
+        rows_per_person=rows_per_person,
         rng=rng,
     )
 
@@ -111,6 +124,8 @@ def auroc(
     pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateValue:
     """Release the area under the ROC curve.
@@ -130,6 +145,8 @@ def auroc(
     mechanism : str, default "rescaled"
         "rescaled" releases ``h(n) (AUROC - 1/2)``, with a weight that makes one row move it by at
         most 1, and the number of positives `n`. The others as in :func:`average_precision`.
+    person, rows_per_person : optional
+        Who is protected, as for :func:`average_precision`.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -163,6 +180,8 @@ def auroc(
         delta=delta,
         budget=budget,
         mechanism=mechanism,
+        person=person,
+        rows_per_person=rows_per_person,
         rng=rng,
     )
 
@@ -183,10 +202,14 @@ def _release(
     delta: float,
     budget: Budget | Part,
     mechanism: str,
+    person: object,
+    rows_per_person: int,
     rng: object,
 ) -> PrivateValue:
     epsilon, delta = as_epsilon(epsilon), as_delta(delta)
     mechanism = as_choice(mechanism, "mechanism", MECHANISMS)
+    rows_per_person = as_rows_per_person(rows_per_person)
+    share = row_share(epsilon, rows_per_person)
     budget = as_budget(budget)
     calibration = None
     noisy: tuple[Noisy, ...] = ()
@@ -196,20 +219,26 @@ def _release(
     else:
         smooth.check_epsilon(epsilon)
         delta = _delta_for(mechanism, delta)
-        calibration = smooth.calibrate(mechanism, epsilon=epsilon, delta=delta)
+        calibration = smooth.calibrate(
+            mechanism,
+            epsilon=rounded_down(share),
+            delta=row_delta(epsilon, delta, rows_per_person),
+        )
     noise = noise_source(rng, stacklevel=4)
     what = f"{metric.name} ({mechanism})"
     with budget.hold(epsilon=epsilon, delta=delta, what=what, seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+        persons = read_persons(person, rows_per_person, positive.size)
+        n_rows = check_rows(persons.n_rows)
+        if calibration is not None:
+            smooth.check_rows(n_rows)
+        hold.look(positive, scores)
+        positive, scores = persons.draw(noise, positive, scores)
         ranking = rank_checked(positive, scores, None)
-        n_rows = row_count(ranking)
         if calibration is None:
-            hold.look(positive, scores)
-            noisy = metric.release(ranking, epsilon=epsilon, noise=noise)
+            noisy = metric.release(ranking, epsilon=share, noise=noise)
             released, scale = metric.value(noisy, n_rows), metric.error(noisy, n_rows)
         else:
-            smooth.check_rows(n_rows)
-            hold.look(positive, scores)
             released = smooth.release(
                 exact(ranking),
                 sensitivity=sensitivity.smooth(
@@ -232,6 +261,8 @@ def _release(
         n_rows=n_rows,
         noisy=noisy,
         seeded=noise.seeded,
+        rows_per_person=rows_per_person,
+        n_persons=persons.count,
     )
 
 

@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from .._notebook import Rich
 from .._validation import as_number
-from ._ledger import as_epsilon
+from ._ledger import Amount, as_epsilon
+from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import read_rows
 from .budget import Budget, Part, as_budget
 from .mechanisms import Noise, Noisy, add_to_counts, laplace_scale, noise_source
 from .ratios import CELLS, CONFUSION_METRICS, plausible, ratio
-from .values import PrivateValue, mark
+from .values import PrivateValue, mark, persons_mark
 
 # Replacing a row takes one from a cell and gives one to another.
 _SENSITIVITY = 2.0
@@ -44,6 +45,10 @@ class PrivateConfusion(Rich):
         The four counts as they were released.
     seeded : bool
         Whether the noise came from a seed: then it is for simulation, and not private.
+    rows_per_person : int
+        How many rows of one person are protected together.
+    n_persons : int or None
+        Public number of persons, if rows were drawn from each.
     """
 
     tp: float
@@ -58,6 +63,8 @@ class PrivateConfusion(Rich):
     n_rows: int
     noisy: tuple[Noisy, ...]
     seeded: bool = False
+    rows_per_person: int = 1
+    n_persons: int | None = None
 
     def measure(self, metric: str, *, beta: float = 1.0) -> PrivateValue:
         """Return a metric of this matrix; it costs nothing more, however many are asked for.
@@ -85,6 +92,8 @@ class PrivateConfusion(Rich):
             n_rows=self.n_rows,
             noisy=self.noisy,
             seeded=self.seeded,
+            rows_per_person=self.rows_per_person,
+            n_persons=self.n_persons,
         )
 
     def __repr__(self) -> str:
@@ -93,12 +102,13 @@ class PrivateConfusion(Rich):
         return (
             f"PrivateConfusion({cells}, threshold={self.threshold:.6g}, "
             f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
-            f"{mark(self.seeded)})"
+            f"{persons_mark(self.rows_per_person, self.n_persons)}{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published, metrics included."""
-        names = (*CELLS, "threshold", "epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
+        cost = ("epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
+        names = (*CELLS, "threshold", *cost, "rows_per_person", "n_persons")
         plain = {name: getattr(self, name) for name in names}
         return plain | {
             name: self.measure(name).value for name in CONFUSION_METRICS if name != "f_beta"
@@ -113,6 +123,8 @@ def confusion(
     epsilon: float,
     budget: Budget | Part,
     pos_label: object = 1,
+    person: object = None,
+    rows_per_person: int = 1,
     rng: object = None,
 ) -> PrivateConfusion:
     """Release the confusion matrix at a threshold that was chosen without the data.
@@ -133,6 +145,8 @@ def confusion(
         What pays for it.
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.
+    person, rows_per_person : optional
+        Who is protected, as for :func:`average_precision`.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -158,13 +172,17 @@ def confusion(
     """
     epsilon = as_epsilon(epsilon)
     threshold = as_number(threshold, "threshold")
+    rows_per_person = as_rows_per_person(rows_per_person)
+    share = row_share(epsilon, rows_per_person)
     budget = as_budget(budget)
     noise = noise_source(rng)
     what = "confusion matrix"
     with budget.hold(epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
+        persons = read_persons(person, rows_per_person, positive.size)
         hold.look(positive, scores)
-        noisy = _from_rows(positive, scores >= threshold, epsilon, noise)
+        positive, scores = persons.draw(noise, positive, scores)
+        noisy = _from_rows(positive, scores >= threshold, share, noise)
     n_rows = int(positive.size)
     return PrivateConfusion(
         **dict(zip(CELLS, plausible(noisy, n_rows), strict=True)),
@@ -176,11 +194,13 @@ def confusion(
         n_rows=n_rows,
         noisy=noisy,
         seeded=noise.seeded,
+        rows_per_person=rows_per_person,
+        n_persons=persons.count,
     )
 
 
 def _from_rows(
-    positive: npt.NDArray[np.bool_], called: npt.NDArray[np.bool_], epsilon: float, noise: Noise
+    positive: npt.NDArray[np.bool_], called: npt.NDArray[np.bool_], epsilon: Amount, noise: Noise
 ) -> tuple[Noisy, ...]:
     cells = (positive & called, ~positive & called, positive & ~called, ~positive & ~called)
     counts = np.array([np.count_nonzero(cell) for cell in cells], dtype=np.int64)

@@ -22,7 +22,7 @@ from ..metrics.areas import aucpr
 from ..ranking import Ranking
 from . import reconstruction
 from .mechanisms import SeededNoise
-from .values import mark
+from .values import mark, persons_mark
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
@@ -54,6 +54,10 @@ class PrivateCurve(Rich):
         Public number of rows.
     seeded : bool
         Whether the noise came from a seed: then the curve is for simulation, and not private.
+    rows_per_person : int
+        How many rows of one person are protected together.
+    n_persons : int or None
+        Public number of persons, if rows were drawn from each.
     """
 
     kind: str
@@ -66,6 +70,8 @@ class PrivateCurve(Rich):
     scale: float
     n_rows: int
     seeded: bool = False
+    rows_per_person: int = 1
+    n_persons: int | None = None
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -227,7 +233,7 @@ class PrivateCurve(Rich):
         return (
             f"PrivateCurve({self.kind}, {self.edges.size - 1} bins, area={self.area():.4g}, "
             f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
-            f"{mark(self.seeded)})"
+            f"{persons_mark(self.rows_per_person, self.n_persons)}{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -236,7 +242,8 @@ class PrivateCurve(Rich):
         names = ("edges", "noisy_positives", "noisy_negatives", "threshold", x, y)
         plain: dict[str, Any] = {name: getattr(self, name).tolist() for name in names}
         numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
-        public = {name: getattr(self, name) for name in (*numbers, "seeded")}
+        others = ("seeded", "rows_per_person", "n_persons")
+        public = {name: getattr(self, name) for name in (*numbers, *others)}
         return public | {"area": self.area()} | plain
 
     def _table(self) -> dict[str, FloatArray]:

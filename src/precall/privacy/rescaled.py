@@ -16,6 +16,7 @@ import numpy as np
 from ..exceptions import InputError
 from ..ranking import Ranking
 from ._ledger import Amount, exact
+from ._persons import MOST_ROWS
 from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
 from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
 
@@ -23,8 +24,6 @@ from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, los
 _STATISTIC_SHARE = Fraction(85, 100)
 # Share of an interval's error for the statistic; the rest is for the positives.
 _ERROR_SHARE = 0.8
-# Up to here counts of pairs fit 64 bits and sums over rows keep the precision that the grid needs.
-MOST_ROWS = 2**31
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,11 @@ class Auroc:
 
 def row_count(ranking: Ranking) -> int:
     """Public number of rows."""
-    n_rows = int(ranking.n_pos) + int(ranking.n_neg)
+    return check_rows(int(ranking.n_pos) + int(ranking.n_neg))
+
+
+def check_rows(n_rows: int) -> int:
+    """Refuse a public number of rows that the proofs do not cover."""
     if n_rows > MOST_ROWS:
         raise InputError(f"a private release is made for at most {MOST_ROWS} rows, got {n_rows}.")
     return n_rows

@@ -38,6 +38,13 @@ def mark(seeded: bool) -> str:
     return ", seeded: not private" if seeded else ""
 
 
+def persons_mark(rows_per_person: int, n_persons: int | None) -> str:
+    """What the one-line form of a release says of who is protected, if that is no single row."""
+    if n_persons is not None:
+        return f", {n_persons} persons"
+    return f", rows_per_person={rows_per_person}" if rows_per_person > 1 else ""
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PrivateValue(Rich):
     """A metric released with noise. Everything in it was paid for: it may be published as it is.
@@ -61,6 +68,10 @@ class PrivateValue(Rich):
         The noisy statistics that the value was computed from, where they may be known.
     seeded : bool
         Whether the noise came from a seed: then the value is for simulation, and not private.
+    rows_per_person : int
+        How many rows of one person are protected together.
+    n_persons : int or None
+        Public number of persons, if rows were drawn from each.
     """
 
     value: float
@@ -72,6 +83,8 @@ class PrivateValue(Rich):
     n_rows: int
     noisy: tuple[Noisy, ...] = ()
     seeded: bool = False
+    rows_per_person: int = 1
+    n_persons: int | None = None
 
     def interval(self, *, confidence_level: float = 0.95) -> Interval:
         """Interval for the metric of the private data, given the release: it costs nothing more.
@@ -108,10 +121,12 @@ class PrivateValue(Rich):
         noise = "" if self.scale is None else f" ± {self.scale:.2g}"
         return (
             f"PrivateValue({self.metric.name}={self.value:.4g}{noise}, epsilon={self.epsilon:.6g}, "
-            f"delta={self.delta:.6g}, mechanism={self.mechanism!r}{mark(self.seeded)})"
+            f"delta={self.delta:.6g}, mechanism={self.mechanism!r}"
+            f"{persons_mark(self.rows_per_person, self.n_persons)}{mark(self.seeded)})"
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published."""
-        names = ("value", "epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
+        numbers = ("value", "epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
+        names = (*numbers, "rows_per_person", "n_persons")
         return {"metric": self.metric.name, **{name: getattr(self, name) for name in names}}

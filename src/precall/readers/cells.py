@@ -23,13 +23,16 @@ from .sources import Named, opened
 from .tables import read_tables
 
 FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
 def read_cells(
     source: Named, roles: Roles, options: ReadOptions | None = None
-) -> tuple[Mask, FloatArray]:
-    """Read labels and the first score, each cell by itself: no row has a say in another.
+) -> tuple[Mask, FloatArray, IntArray | None]:
+    """Read labels, the first score and whose row it is, each cell by itself.
+
+    No row has a say in another.
 
     For private releases (``privacy/PROOFS.md``, section 1). Which rows are positive is decided by
     comparing each label with the positive one, as numbers where both are: without a positive
@@ -41,14 +44,15 @@ def read_cells(
     source : path
         As for :func:`read_columns`.
     roles : Roles
-        Label, one score, and the positive label.
+        Label, one score, the positive label, and as `cluster` the person of each row.
     options : ReadOptions, optional
         How to read the file. What is not said follows from the names of its columns, and from no
         row.
 
     Returns
     -------
-    (array of bool, array of float64)
+    (array of bool, array of float64, array of int64 or None)
+        The last tells which rows belong to one person, if there is such a column.
 
     Raises
     ------
@@ -60,7 +64,8 @@ def read_cells(
     >>> from precall import example_path
     >>> from precall.readers.cells import read_cells
     >>> from precall.readers.columns import Roles
-    >>> positive, scores = read_cells(example_path(), Roles(label="fraud", scores=("scorecard",)))
+    >>> roles = Roles(label="fraud", scores=("scorecard",))
+    >>> positive, scores, _ = read_cells(example_path(), roles)
     >>> int(positive.sum()), scores.dtype
     (78, dtype('float64'))
     """
@@ -68,7 +73,28 @@ def read_cells(
         tables = read_tables(files, replace(roles.wanted, guess=False), source)
     positive = [_positive_cells(column_of(table, roles.label), roles) for table in tables]
     scores = [_double_cells(column_of(table, roles.scores[0]), roles.scores[0]) for table in tables]
-    return np.concatenate(positive), np.concatenate(scores)
+    persons = None if roles.cluster is None else _same_cells(tables, roles.cluster)
+    return np.concatenate(positive), np.concatenate(scores), persons
+
+
+def _same_cells(tables: list[Any], name: str) -> IntArray:
+    """Numbers that are equal where cells are."""
+    import pyarrow as pa
+
+    chunks = []
+    for table in tables:
+        column = column_of(table, name)
+        reject_nulls(column, name)
+        if pa.types.is_floating(column.type):
+            _validation.reject_missing(column.to_numpy(), f"column {shown(name)}")
+        chunks.append(column.cast(pa.string()))
+    whole = pa.chunked_array([part for chunk in chunks for part in _parts(chunk)])
+    encoded = whole.dictionary_encode().combine_chunks()
+    return np.asarray(encoded.indices.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _parts(column: Any) -> list[Any]:
+    return list(column.chunks) if hasattr(column, "chunks") else [column]
 
 
 def _positive_cells(column: Any, roles: Roles) -> Mask:
