@@ -499,9 +499,15 @@ def test_eight_models_stay_readable(visit, many, width):
     view.take_picture(f"eight-models-{width}")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     colours = page.eval_on_selector_all(
-        ".models .swatch", "all => all.map((s) => getComputedStyle(s).backgroundColor)"
+        ".models .swatch path.line",
+        "all => all.map((s) => [getComputedStyle(s).stroke, s.getAttribute('stroke-dasharray')])",
     )
-    assert len(set(colours)) == 8
+    assert len({colour for colour, _ in colours}) == 8
+    marks = page.eval_on_selector_all(
+        ".models .mark-of-model", "all => all.map((s) => s.getAttribute('d'))"
+    )
+    dashes = [dash for _, dash in colours]
+    assert len(set(zip(marks, dashes, strict=True))) == 8  # without colours too
     names = page.eval_on_selector_all(
         ".measure:first-of-type .whose", "all => all.map((s) => s.textContent)"
     )
@@ -539,7 +545,7 @@ def test_net_benefit_is_drawn_with_what_needs_no_scorer(visit, tmp_path):
     traces = view.page.evaluate(
         "document.getElementById('decision-chart').data.map((t) => [t.name, t.x, t.y])"
     )
-    drawn = {name: (x, y) for name, x, y in traces if name}
+    drawn = {name: (x, y) for name, x, y in traces if name not in ("band", "mark")}
     assert set(drawn) == {"select everything", "select nothing", "gradient_boosting"}
     curve = evaluation.decisions[0].curve
     np.testing.assert_allclose(drawn["gradient_boosting"][1], curve.y, rtol=1e-5, atol=1e-9)
@@ -636,7 +642,7 @@ def test_toggles_change_what_is_drawn(view, example):
     assert view.page.evaluate(axis) != "log"
     view.page.uncheck(".show-model >> nth=1")
     assert "scorecard" not in names()
-    assert len(view.traces("roc-chart")) == 2
+    assert len(view.traces("roc-chart")) == 3  # random, the curve and its marks
     view.page.check(".show-model >> nth=1")
     assert "scorecard" in names()
 
@@ -693,6 +699,75 @@ def test_on_paper_and_on_a_telephone(visit, example):
     view.page.emulate_media(media="screen")
     view.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
     assert view.page.evaluate(ink) == on_screen != "#1c2128"
+
+
+def test_charts_are_drawn_for_the_paper_and_none_is_cut(visit, example):
+    """A4 with margins of 15 mm is 680 pixels wide; what follows the screen would be cut there."""
+    view = visit(example.path, width=1280)
+    view.page.emulate_media(media="print")
+    view.page.set_viewport_size({"width": 680, "height": 1000})
+    view.page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    drawn = view.page.eval_on_selector_all(
+        ".chart", "all => all.map(c => [c.layout.width, c.clientWidth, c.parentNode.clientWidth])"
+    )
+    assert len(drawn) == 7
+    for width, place, room in drawn:
+        assert width == place <= room <= 680
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 680
+    view.page.emulate_media(media="screen")
+    view.page.set_viewport_size({"width": 1280, "height": 900})
+    view.page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    width = "document.getElementById('pr-chart').getBoundingClientRect().width"
+    drawn_again = "document.querySelector('#pr-chart svg.main-svg').getBoundingClientRect().width"
+    assert view.page.evaluate(drawn_again) == pytest.approx(view.page.evaluate(width), abs=1)
+
+
+def test_everything_works_from_the_keyboard_and_shows_where_one_is(visit, example):
+    view = visit(example.path)
+    page = view.page
+    page.focus("#threshold-slider")
+    before = view.text("#selected")
+    for _ in range(5):
+        page.keyboard.press("ArrowRight")
+    assert view.text("#selected") != before
+    page.focus("#prevalence-slider")
+    page.keyboard.press("End")
+    assert page.input_value("#prevalence") != wording.percent(example.evaluation.prevalence)
+    page.click("#prevalence-reset")
+    seen, outlined = set(), True
+    page.evaluate("document.activeElement.blur()")
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        at, outline = page.evaluate(
+            "[document.activeElement.id || document.activeElement.className || "
+            "document.activeElement.tagName, getComputedStyle(document.activeElement).outlineStyle]"
+        )
+        seen.add(at)
+        outlined &= at == "BODY" or outline != "none"
+    controls = {"show-model", "show-bands", "threshold", "threshold-slider", "certificate"}
+    assert controls | {"explore-model", "prevalence-slider", "prevalence", "SUMMARY"} <= seen
+    assert outlined
+    page.focus("#others summary")
+    page.keyboard.press("Enter")
+    assert page.is_visible("#others .numbers table")
+
+
+def test_every_chart_has_a_name_and_a_table_with_its_numbers(view, example):
+    charts = view.page.eval_on_selector_all(
+        ".chart",
+        "all => all.map(c => [c.id, c.getAttribute('role'), c.getAttribute('aria-label')])",
+    )
+    assert [name for name, _, _ in charts][:2] == ["pr-chart", "roc-chart"]
+    assert len(charts) == 7
+    assert all(role == "img" and label for _, role, label in charts)
+    tables = view.page.eval_on_selector_all("details.numbers table", "all => all.length")
+    assert tables == len(charts) - 1  # the differences of areas have theirs in the open
+    cells = view.page.eval_on_selector_all(
+        "#curve .numbers tbody tr:nth-child(8) > *", "all => all.map(c => c.textContent)"
+    )
+    at = [float(pr.pr_curve(ranking).at(0.8)) for ranking in example.rankings]
+    assert cells[0] == "0.8"
+    assert [float(cell.split()[0]) for cell in cells[1:]] == pytest.approx(at, abs=0.006)
 
 
 def test_two_hundred_groups_are_sorted_and_fit_a_telephone(visit, tmp_path):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import re
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -112,13 +113,40 @@ def test_a_file_appears_whole_or_not_at_all(tmp_path):
 
 def test_groups_are_compared_where_rows_are_at_hand_and_shown_alone_elsewhere():
     rng = np.random.default_rng(5)
-    y, group = rng.random(900) < 0.3, rng.integers(0, 30, 900)
-    score = rng.normal(size=900) + y
+    y, group = rng.random(1800) < 0.5, rng.integers(0, 24, 1800)
+    group[:3] = [30, 31, 32]  # groups of a single row
+    score = rng.normal(size=1800) + y
     page = render_report(evaluate(y, {"a": score}, groups=group))
     assert "the limits of all groups hold at once" in page
-    assert "10 more groups</summary>" in page
+    assert "4 more groups</summary>" in page
+    assert "3 groups with fewer than 10 positives or negatives: too small to say" in page
     rankings = {"a": pr.rank(y, score)}
     alone = evaluate_rankings(rankings, groups={"a": pr.rank_groups(y, score, group)})
     page = render_report(alone)
     assert "Each interval is for its group by itself" in page
     assert alone.slices == () == tuple(alone.to_dict()["slices"])
+
+
+def _luminance(colour: str) -> float:
+    """Of WCAG 2.2: relative luminance of an sRGB colour."""
+    shares = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _contrast(first: str, second: str) -> float:
+    low, high = sorted([_luminance(first), _luminance(second)])
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", [0, 1])
+def test_colours_have_contrast(scheme):
+    """Text 4.5 : 1 on page and panels, lines and borders 3 : 1, as WCAG 2.2 AA asks."""
+    style = (resources.files("precall.display") / "templates" / "report.css").read_text("utf-8")
+    block = style.split("{", 1)[1] if scheme == 0 else style.split("dark) {", 1)[1]
+    colour = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", block.split("}", 1)[0]))
+    for text in ("ink", "soft", "accent", "warning", "good", "note"):
+        for ground in ("paper", "panel"):
+            assert _contrast(colour[text], colour[ground]) >= 4.5, (text, ground)
+    for line in ("edge", *(f"m{k}" for k in range(10))):
+        assert _contrast(colour[line], colour["paper"]) >= 3, line

@@ -18,10 +18,12 @@ def compared_groups(evaluation: Evaluation) -> dict[str, Any]:
     if not rows:
         return {}
     best = best_slices(evaluation)
-    shown = [_row(row) for row in rows]
+    large = [any(interval is not None for interval in row.intervals) for row in rows]
+    shown = [_row(row) for row, enough in zip(rows, large, strict=True) if enough]
     return {
         "first": shown[:_FIRST],
         "further": shown[_FIRST:],
+        "small": [_row(row) for row, enough in zip(rows, large, strict=True) if not enough],
         "few": best.min_positives,
         "level": wording.percent(evaluation.settings.confidence_level),
         "prevalence": wording.percent(best.prevalence),

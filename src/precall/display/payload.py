@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._threads import in_threads
-from ..curves import Curve, gain_curve, hit_curve, pr_curve, roc_curve
+from ..curves import Curve, gain_curve, hit_curve, lift_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation, wording
 from ..evaluation.promises import kept_precision, promise
 from ..evaluation.results import plain
@@ -23,6 +23,7 @@ FloatArray = npt.NDArray[np.float64]
 
 # A pixel of a chart that is 1,000 pixels wide, and of the small ones.
 _PIXEL, _SMALL_PIXEL = 1e-3, 2.5e-3
+_LIFT_POINTS = 201
 
 
 def payload(evaluation: Evaluation) -> dict[str, Any]:
@@ -53,13 +54,14 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
     ranking, settings = model.ranking, model.settings
     tp, fp = _path(ranking, model.prevalences.prevalence)
     curves = {"roc": roc_curve(ranking), "hit": hit_curve(ranking), "gain": gain_curve(ranking)}
+    lift = _lift(ranking)
     return {
         "title": model.title,
         "tp": _counts(tp),
         "fp": _counts(fp),
         "band": _band(model),
         "moving_band": _moving_band(model),
-        "curves": {kind: _drawn(curve) for kind, curve in curves.items()},
+        "curves": {kind: _drawn(curve) for kind, curve in curves.items()} | {"lift": lift},
         "thresholds": _thresholds(model),
         "prevalences": {
             name: plain(getattr(model.prevalences, name))
@@ -103,6 +105,13 @@ def _path(ranking: Ranking, prevalences: FloatArray) -> tuple[FloatArray, FloatA
 def _drawn(curve: Curve) -> dict[str, Any]:
     thin = curve.thin(_SMALL_PIXEL)
     return {"x": _short(thin.x), "y": _short(thin.y)}
+
+
+def _lift(ranking: Ranking) -> dict[str, Any]:
+    """The lift curve at places that are evenly spread on a logarithmic axis."""
+    rows = float(ranking.n_pos + ranking.n_neg)
+    x = np.geomspace(1.0 / max(rows, 2.0), 1.0, _LIFT_POINTS)
+    return {"x": _fine(x), "y": _fine(lift_curve(ranking).at(np.minimum(x, 1.0)))}
 
 
 def _band(model: ModelEvaluation) -> dict[str, Any] | None:

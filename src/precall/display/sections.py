@@ -12,10 +12,13 @@ from ..evaluation.decisions import DecisionValue
 from ..evaluation.promises import choice
 from ..metrics import ESTIMATORS, parse
 from ..metrics.areas import tie_bounds
+from .chart_tables import chart_tables
 from .group_section import compared_groups
 from .time_section import time_section
 
 _MOST_PAIRS = 10
+# Bounds over ties that are closer than this say nothing to a reader.
+_VISIBLE = 0.001
 
 
 def sections(evaluation: Evaluation) -> dict[str, Any]:
@@ -26,6 +29,7 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
         "compared_groups": compared_groups(evaluation),
         "times": time_section(evaluation),
+        "chart_tables": chart_tables(evaluation),
         "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
         "estimators": _estimators(evaluation),
         "conventions": (tools := _conventions(evaluation)),
@@ -153,8 +157,9 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     return sentences
 
 
-# Ranges of recall that are this close are shown as one.
+# Ranges of recall that are this close are shown as one, and more of them than this by their ends.
 _GAP = 0.025
+_MOST_RANGES = 3
 
 
 def _spans(ranges: Any) -> str:
@@ -165,6 +170,8 @@ def _spans(ranges: Any) -> str:
             joined[-1][1] = high
         else:
             joined.append([low, high])
+    if len(joined) > _MOST_RANGES:
+        return f"{joined[0][0]:.2g} to {joined[-1][1]:.2g}, with gaps"
     ends = [(f"{low:.2g}", f"{high:.2g}") for low, high in joined]
     return wording.listing([low if low == high else f"{low} to {high}" for low, high in ends])
 
@@ -211,8 +218,10 @@ def _facts(model: ModelEvaluation) -> dict[str, Any]:
     bounds = ""
     if model.has_both_classes and ranking.tied_share > 0:
         limits = tie_bounds(ranking)
-        if limits.width > TOLERANCE:  # what is left without ties is rounding
+        if limits.width > _VISIBLE:
             bounds = wording.bounds(limits.low, limits.high)
+        elif limits.width > TOLERANCE:  # what is left without ties is rounding
+            bounds = f"less than {_VISIBLE:g} apart"
     return {
         "title": model.title,
         "thresholds": len(ranking),

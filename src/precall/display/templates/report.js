@@ -7,6 +7,7 @@
   const byId = (id) => document.getElementById(id);
   const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const DASHES = ["solid", "7px,2px", "2px,2px", "10px,3px,2px,3px"];
+  const SYMBOLS = ["circle", "square", "diamond", "triangle-up", "x"];
   const own = data.models[0].prevalences.own;
   const grid = data.models[0].prevalences.prevalence;
   const home = grid[own]; // the prevalence of the data
@@ -55,6 +56,37 @@
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colours.soft, activecolor: colours.ink },
       hoverlabel: { bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink, size: 13 }, align: "left" },
     };
+  }
+  /* Draw, on the screen as wide as its place is, on paper as wide as the paper's style says: a
+     chart that followed the screen would be cut or shrunk there. */
+  function draw(id, traces, chart, config) {
+    const element = byId(id), printing = document.documentElement.dataset.print !== undefined;
+    if (printing) Object.assign(chart, { autosize: false, width: element.clientWidth, height: element.clientHeight });
+    else if (element.layout && element.layout.autosize === false) Plotly.purge(element);
+    Plotly.react(element, traces, chart, config || Object.assign({}, CONFIG, { displayModeBar: false }));
+  }
+  /* A few markers along a curve, so that nobody needs the colours to tell models apart. */
+  function marksOf(i, x, y, colour, logarithmic) {
+    const length = [0], scale = logarithmic ? (v) => Math.log10(Math.max(v, 1e-9)) / 5 : (v) => v;
+    for (let k = 1; k < x.length; k++) length.push(length[k - 1] + Math.hypot(scale(x[k]) - scale(x[k - 1]), scale(y[k] || 0) - scale(y[k - 1] || 0)));
+    const total = length[length.length - 1], places = [], number = 6;
+    for (let k = 0, at = 0; k < number; k++) {
+      const target = total * (k + (i + 0.5) / data.models.length) / number;
+      while (at < x.length - 1 && length[at] < target) at++;
+      places.push(at);
+    }
+    return {
+      x: places.map((k) => x[k]), y: places.map((k) => y[k]), mode: "markers", hoverinfo: "skip", showlegend: false, name: "mark", meta: "marks",
+      marker: { symbol: SYMBOLS[i % 5], size: 8, color: colour, line: { color: css("--paper"), width: 1 } },
+    };
+  }
+  /* A band is a faint fill with a thin edge: two of them that overlap can still be seen apart. */
+  function bandTraces(x, low, high, colour) {
+    const edge = { mode: "lines", line: { width: 0.8, color: faint(colour, 0.45) }, hoverinfo: "skip", showlegend: false, name: "band" };
+    return [
+      Object.assign({ x: x, y: low }, edge),
+      Object.assign({ x: x, y: high, fill: "tonexty", fillcolor: faint(colour, 0.13) }, edge),
+    ];
   }
   /* Buttons are named one by one: releases of the library bring new ones, such as one that sends
      the chart to a server. */
@@ -110,15 +142,13 @@
     data.models.forEach((model, i) => {
       if (!state.visible[i]) return;
       const band = state.bands && hasBand(i) ? bandOf(model) : null;
-      if (band) {
-        traces.push({ x: band.x, y: band.low, mode: "lines", line: { width: 0 }, hoverinfo: "skip", name: "band" });
-        traces.push({ x: band.x, y: band.high, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: faint(colours.models[i], 0.2), hoverinfo: "skip", name: "band" });
-      }
+      if (band) traces.push(...bandTraces(band.x, band.low, band.high, colours.models[i]));
     });
     data.models.forEach((model, i) => {
       if (!state.visible[i]) return;
       const curve = curveOf(model, factor), table = model.thresholds;
       traces.push({ x: curve.x, y: curve.y, mode: "lines", line: { color: colours.models[i], width: 2, dash: DASHES[i % 4] }, hoverinfo: "skip", name: plain(model.title), meta: "curve" });
+      traces.push(marksOf(i, curve.x, curve.y, colours.models[i]));
       traces.push({
         x: table.tp.map((tp) => tp / data.n_pos), y: table.tp.map((tp, k) => precisionOf(tp, table.fp[k], factor)),
         mode: "lines", line: { width: 0, color: colours.models[i] }, name: plain(model.title), meta: "points",
@@ -144,33 +174,48 @@
     const chart = layout(colours, x, axis(colours, "precision: share of the selected that is positive", [0, 1.02]));
     chart.annotations = [
       { text: "no scorer can reach this", x: state.logRecall ? -0.02 : 0.99, y: 0.004, xanchor: "right", yanchor: "bottom", showarrow: false, font: { size: 11, color: colours.soft }, visible: pi > 0.08 },
-      { text: "random", x: state.logRecall ? 0.5 * Math.log10(low) : 0.5, y: pi, xanchor: "center", yanchor: pi > 0.06 ? "top" : "bottom", showarrow: false, font: { size: 11, color: colours.soft } },
+      { text: "random", x: state.logRecall ? Math.log10(low) : 0.01, y: pi, xanchor: "left", yanchor: "bottom", showarrow: false, font: { size: 11, color: colours.soft } },
     ];
-    Plotly.react("pr-chart", traces, chart, CONFIG);
+    draw("pr-chart", traces, chart, CONFIG);
   }
 
   const SMALL = {
     roc: { x: "false-positive rate", y: "recall", random: [[0, 1], [0, 1]] },
     hit: { x: "share selected", y: "share selected and positive" },
     gain: { x: "recall gain", y: "precision gain", random: [[0, 1], [0, 0]] },
+    lift: { x: "share selected (log scale)", y: "lift (log scale)", random: [[1e-9, 1], [1, 1]] },
   };
   function drawSmall(kind) {
+    if (!byId(kind + "-chart")) return;
     const colours = theme(), text = SMALL[kind], pi = data.prevalence, traces = [];
     const random = kind === "hit" ? [[0, 1], [0, pi]] : text.random;
     traces.push({ x: random[0], y: random[1], mode: "lines", line: { color: colours.soft, width: 1, dash: "4px,4px" }, hoverinfo: "skip" });
     if (kind === "hit") traces.push({ x: [0, pi, 1], y: [0, pi, pi], mode: "lines", line: { color: colours.soft, width: 1, dash: "1px,3px" }, hoverinfo: "skip" });
-    let lowest = 0;
+    if (kind === "lift") traces.push({ x: [1e-9, pi, 1], y: [1 / pi, 1 / pi, 1], mode: "lines", line: { color: colours.soft, width: 1, dash: "1px,3px" }, hoverinfo: "skip" });
+    let lowest = 0, most = 1, least = 1;
     data.models.forEach((model, i) => {
       if (!state.visible[i]) return;
-      const curve = model.curves[kind];
+      const whole = model.curves[kind];
+      // There is no zero on a logarithmic axis: the curve begins with its first positive.
+      const kept = whole.x.map((_, k) => k).filter((k) => kind !== "lift" || whole.y[k] > 0);
+      const curve = { x: kept.map((k) => whole.x[k]), y: kept.map((k) => whole.y[k]) };
+      if (kind === "lift") {
+        most = Math.max(most, ...curve.y);
+        least = Math.min(least, ...curve.y);
+      }
       if (kind === "gain") lowest = Math.min(lowest, Math.min.apply(null, curve.y));
       traces.push({ x: curve.x, y: curve.y, mode: "lines", line: { color: colours.models[i], width: 1.8, dash: DASHES[i % 4] }, name: plain(model.title), customdata: curve.x.map((x, k) => [wording.number(x), wording.number(curve.y[k])]), hovertemplate: "%{fullData.name}: %{customdata[0]}, %{customdata[1]}<extra></extra>" });
+      traces.push(marksOf(i, curve.x, curve.y, colours.models[i], kind === "lift"));
     });
+    const start = Math.log10(Math.max(1 / data.rows, 1e-6));
     const top = kind === "hit" ? pi * 1.03 : 1.01;
     const bottom = kind === "gain" ? Math.max(lowest, -1) - 0.01 : 0;
-    const chart = layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
+    const chart = kind === "lift"
+      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1 }),
+        axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], { type: "log", dtick: most / least > 20 ? 1 : "D1", automargin: true }))
+      : layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
     chart.margin = { l: 48, r: 6, t: 6, b: 42 };
-    Plotly.react(kind + "-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+    draw(kind + "-chart", traces, chart);
   }
 
   function drawForest() {
@@ -182,34 +227,33 @@
     const room = 0.06 * (Math.max(...ends) - Math.min(...ends)) || 0.01;
     const short = (text) => text.length > 24 ? text.slice(0, 12) + "\u2026" + text.slice(-11) : text;
     const chart = layout(colours,
-      axis(colours, "difference of AUCPR (right of zero: the first is better)", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5 }),
+      axis(colours, "difference of AUCPR", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5 }),
       axis(colours, "", [-0.6, pairs.length - 0.4], { tickvals: pairs.map((_, i) => i), ticktext: pairs.map((p) => plain(short(p.first)) + " \u2212 " + plain(short(p.second))), showgrid: false, automargin: true, showline: false }));
     chart.margin = { l: 10, r: 16, t: 10, b: 46 };
-    Plotly.react("forest-chart", [{
+    draw("forest-chart", [{
       x: pairs.map((p) => p.estimate), y: pairs.map((_, i) => i), mode: "markers", marker: { size: 10, color: colours.ink },
       error_x: { type: "data", symmetric: false, array: pairs.map((p) => p.high - p.estimate), arrayminus: pairs.map((p) => p.estimate - p.low), color: colours.ink, thickness: 2, width: 6 },
       customdata: pairs.map((p) => p.text), hovertemplate: "%{customdata}<extra></extra>",
-    }], chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+    }], chart);
   }
 
   function drawDifferences() {
     if (!data.differences.length) return;
     const colours = theme(), traces = [];
     data.differences.forEach((band) => {
-      const colour = colours.models[band.other];
-      traces.push({ x: band.x, y: band.low, mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false });
-      traces.push({ x: band.x, y: band.high, mode: "lines", line: { width: 0 }, fill: "tonexty", fillcolor: faint(colour, 0.2), hoverinfo: "skip", showlegend: false });
+      traces.push(...bandTraces(band.x, band.low, band.high, colours.models[band.other]));
     });
     data.differences.forEach((band) => {
       const name = plain(data.models[band.best].title) + " \u2212 " + plain(data.models[band.other].title);
       traces.push({ x: band.x, y: band.y, mode: "lines", line: { color: colours.models[band.other], width: 2, dash: DASHES[band.other % 4] }, name: name, customdata: band.x.map((x, k) => [wording.fixed(x, 2), (band.y[k] > 0 ? "+" : "") + wording.number(band.y[k])]), hovertemplate: "%{fullData.name}<br>recall %{customdata[0]}: %{customdata[1]}<extra></extra>" });
+      traces.push(marksOf(band.other, band.x, band.y, colours.models[band.other]));
     });
     const chart = layout(colours, axis(colours, "recall", [0, 1]),
-      axis(colours, "precision of the best minus the other's", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
+      axis(colours, "difference of precision", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
     chart.showlegend = true;
     chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
     chart.margin.t = 12 + 24 * data.differences.length;
-    Plotly.react("difference-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+    draw("difference-chart", traces, chart);
   }
 
   function drawDecisions() {
@@ -220,21 +264,21 @@
     traces.push(grey("select nothing", data.decisions.x.map(() => 0), "1px,3px"));
     data.decisions.models.forEach((one) => {
       if (!one.band) return;
-      const quiet = { mode: "lines", line: { width: 0 }, hoverinfo: "skip", showlegend: false };
-      traces.push(Object.assign({ x: one.band.x, y: one.band.low }, quiet));
-      traces.push(Object.assign({ x: one.band.x, y: one.band.high, fill: "tonexty", fillcolor: faint(colours.models[one.model], 0.2) }, quiet));
+      traces.push(...bandTraces(one.band.x, one.band.low, one.band.high, colours.models[one.model]));
     });
     let top = 0;
     data.decisions.models.forEach((one) => {
       top = Math.max(top, ...one.y, ...(one.band ? one.band.high : []));
       traces.push({ x: one.x, y: one.y, mode: "lines", line: { color: colours.models[one.model], width: 2, dash: DASHES[one.model % 4] }, name: plain(data.models[one.model].title), customdata: one.x.map((x, k) => [percent(x), wording.number(one.y[k], 4)]), hovertemplate: "%{fullData.name}<br>at %{customdata[0]}: %{customdata[1]}<extra></extra>" });
+      traces.push(marksOf(one.model, one.x, one.y.map((v) => v / (top || 1)), colours.models[one.model]));
+      traces[traces.length - 1].y = traces[traces.length - 1].y.map((v) => v * (top || 1));
     });
     const chart = layout(colours, axis(colours, "threshold probability: act on scores at or above it", [0, 1]),
       axis(colours, "net benefit per row", [-0.25 * top, 1.08 * top], { zeroline: true, zerolinecolor: colours.soft, automargin: true }));
     chart.showlegend = true;
     chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
     chart.margin.t = 40;
-    Plotly.react("decision-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+    draw("decision-chart", traces, chart);
   }
 
   /* AUCPR above, as it is and at one prevalence; below it the prevalence itself. */
@@ -265,7 +309,7 @@
     chart.showlegend = true;
     chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
     chart.margin.t = wide ? 36 : 56;
-    Plotly.react("time-chart", traces, chart, Object.assign({}, CONFIG, { displayModeBar: false }));
+    draw("time-chart", traces, chart);
   }
 
   /* The explorer. At a threshold of the table counts are exact; between two of them they are known
@@ -427,8 +471,7 @@
     body.replaceChildren();
     data.models.forEach((model, i) => {
       const table = model.prevalences, row = body.insertRow();
-      const name = row.insertCell(), mark = document.createElement("span");
-      mark.className = "swatch model-" + (i % 10);
+      const name = row.insertCell(), mark = document.querySelectorAll(".models .swatch")[i].cloneNode(true);
       name.className = "pair";
       name.append(mark, model.title);
       const value = row.insertCell();
