@@ -14,6 +14,7 @@ ABOUT = {
     "downsampling": "what downsampling the negatives does to the areas",
     "drug_discovery": "four scorers on compounds of which 2 % are active",
     "intervals": "how often each interval covers the true area, and its width",
+    "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
     "region": "the region that no precision-recall curve can reach",
 }

@@ -28,6 +28,7 @@ from studies import (
     downsampling,
     drug_discovery,
     intervals,
+    planning,
     privacy,
     region,
 )
@@ -55,6 +56,14 @@ SLICES = {
         "plan": lambda quick: [
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
         ],
+    },
+    planning: {
+        "cases": lambda quick: [
+            planning.Case("width", planning.ASSUMED, "aucpr", 0.4, 0.1, 0.5),
+            planning.Case("width", "logistic", "aucpr", 0.4, 0.1, 0.5),
+            planning.Case("power", planning.ASSUMED, "aucpr", 0.4, 0.2, 0.0),
+            planning.Case("power", planning.ASSUMED, "aucpr", 0.4, 0.2, 20.0),
+        ]
     },
     privacy: {"SIZES": ((100, 0.5), (200, 0.1)), "EPSILONS": (1.0,), "SENSITIVITY_ROWS": (100,)},
     region: {},
