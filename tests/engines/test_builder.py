@@ -112,6 +112,17 @@ def test_small_and_large_integers_and_booleans():
     assert ranking == pr.rank([1, 0, 1], large)
 
 
+def test_whole_thresholds_take_fractional_scores_unless_some_become_equal():
+    labels, scores = [1, 0, 1, 0, 1, 1], [1.5, 2.5, 3.0, 0.5, 4.25, 2.0]
+    for thresholds in ([2], [1, 2], [1, 2, 3], [0, 1, 2, 3, 4]):
+        whole = RankingBuilder(np.array(thresholds)).update(labels, scores).ranking()
+        real = RankingBuilder(np.array(thresholds, dtype=float)).update(labels, scores).ranking()
+        assert whole == real
+    for close in ([2**53, 2**53 + 1], [1, 2, 2**53, 2**53 + 1]):
+        with pytest.raises(InputError, match="some thresholds become equal as float64"):
+            RankingBuilder(np.array(close)).update(labels, scores)
+
+
 def test_thresholds_that_positives_miss_become_cells():
     ranking = RankingBuilder([10.0, 0.5]).update([1, 0, 1, 0], [0.9, 0.8, 0.2, 0.1]).ranking()
     assert ranking.threshold.tolist() == [10.0, 0.5, -np.inf]

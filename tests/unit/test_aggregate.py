@@ -423,6 +423,29 @@ def test_corrected_t_is_nadeau_and_bengios():
     assert abs(repeated.statistic) > abs(result.statistic)
 
 
+@pytest.mark.parametrize("test", ["t", "corrected_t"])
+def test_exchanging_the_models_turns_the_sign_of_t(test):
+    for difference in ([0.25, -0.25, 0.0], [0.25, -0.25, 0.25]):
+        there = compare_groups(difference, np.zeros(3), test=test)
+        back = compare_groups(np.zeros(3), difference, test=test)
+        assert there.statistic == -back.statistic
+        assert there.p_value == back.p_value
+    balanced = compare_groups([0.25, -0.25, 0.0], np.zeros(3), test=test)
+    assert (balanced.statistic, balanced.p_value) == (0.0, 1.0)
+
+
+def test_an_interval_says_how_its_error_was_found():
+    methods = {
+        test: compare_groups([0.5, 0.25], [0.25, 0.5], test=test).interval.method
+        for test in ("t", "corrected_t", "sign")
+    }
+    assert methods == {
+        "t": "t over groups",
+        "corrected_t": "corrected t over groups",
+        "sign": "t over groups",
+    }
+
+
 def test_randomisation_is_exact_for_few_groups_and_random_for_many():
     rng = np.random.default_rng(62)
     for size in (1, 4, 9):

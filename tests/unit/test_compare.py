@@ -398,6 +398,21 @@ def test_clusters_are_left_out_one_by_one(sampling, mixed):
     assert result.simultaneous["a", "b"] == interval
 
 
+@pytest.mark.filterwarnings("ignore:only .* independent positives")
+def test_two_clusters_are_enough_to_leave_each_out():
+    """The standard error is half of the distance between what the two clusters say alone."""
+    y, scores = paired_data(30, 60)
+    cluster = np.random.default_rng(9).permutation(np.arange(90) % 2)
+    alone = [
+        [pr.aucpr(pr.rank(y[cluster == one], s[cluster == one])) for s in scores.values()]
+        for one in (0, 1)
+    ]
+    (a, b), (c, d) = alone
+    found = pr.compare(y, scores, clusters=cluster, sampling="rows", confidence_level=0.5)
+    # The quartiles of t with one degree of freedom are -1 and 1.
+    assert found.intervals["a", "b"].width == pytest.approx(abs((a - b) - (c - d)), rel=1e-9)
+
+
 def test_one_cluster_with_all_positives_leaves_influence_values():
     y, scores = paired_data(25, 60)
     cluster = np.where(y == 1, 0, np.arange(85))

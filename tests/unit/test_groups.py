@@ -204,6 +204,15 @@ def test_scores_of_every_range_keep_all_their_digits(kind, uniform, weighted):
     assert_same_as_loop(y, s, groups, np.ones(60) if weighted else None)
 
 
+@pytest.mark.parametrize("place", [0, 3, 4, 7])
+def test_one_tiny_score_among_large_ones_keeps_its_digits_wherever_it_stands(place, monkeypatch):
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 4)
+    scores = np.full(8, 1e300)
+    scores[place] = 5e-324
+    rankings = rank_groups(np.ones(8, dtype=int), scores, np.zeros(8, dtype=int))
+    assert rankings[0].threshold.tolist() == [1e300, 5e-324]
+
+
 def test_large_integers_are_not_rounded():
     big = 2**53
     rankings = rank_groups([1, 0, 1, 0], [big + 1, big, big, big + 1], [0, 0, 1, 1])
