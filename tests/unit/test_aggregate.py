@@ -434,6 +434,12 @@ def test_exchanging_the_models_turns_the_sign_of_t(test):
     assert (balanced.statistic, balanced.p_value) == (0.0, 1.0)
 
 
+def test_two_groups_have_one_degree_of_freedom():
+    """Whose quartiles are -1 and 1: half of the interval is the standard error."""
+    found = compare_groups([0.5, 0.25], [0.25, 0.125], confidence_level=0.5).interval
+    assert tuple(found) == pytest.approx((0.1875 - 0.0625, 0.1875 + 0.0625), rel=1e-12)
+
+
 def test_an_interval_says_how_its_error_was_found():
     methods = {
         test: compare_groups([0.5, 0.25], [0.25, 0.5], test=test).interval.method

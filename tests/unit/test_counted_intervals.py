@@ -198,3 +198,37 @@ def test_limits_of_shares_beside_each_other():
         assert (np.diff(low) > 0).all()
         assert (np.diff(high) > 0).all()
         np.testing.assert_allclose(low, 1.0 - high[::-1], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", ["precision", "recall", "specificity", "accuracy"])
+def test_rows_seen_again_in_their_cluster_say_nothing_new(name, method):
+    y, s = data()
+    cluster = np.arange(y.size)
+    columns = [np.repeat(column, 3) for column in (y, s, cluster)]
+    single, copied = (
+        pr.interval(
+            pr.Rows(labels, scores, clusters=clusters),
+            f"{name}_at_threshold(0.7)",
+            method=method,
+            sampling="rows",
+        )
+        for labels, scores, clusters in ((y, s, cluster), columns)
+    )
+    assert tuple(copied) == pytest.approx(tuple(single), rel=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_weighted_share_of_one_has_kishs_number_of_trials(method):
+    """Four positives above the threshold, whose weights are worth 3.6 rows."""
+    weights = np.array([1.0, 1.0, 2.0, 2.0, 3.0])
+    effective = 6.0**2 / 10.0
+    found = pr.interval(
+        pr.Rows([1, 1, 1, 1, 0], [4.0, 3.0, 2.0, 1.0, 0.0], sample_weight=weights),
+        "precision_at_threshold(1)",
+        method=method,
+        sampling="rows",
+    )
+    z = scipy.stats.norm.ppf(0.975)
+    low = {"clopper_pearson": 0.025 ** (1 / effective), "wilson": effective / (effective + z * z)}
+    assert tuple(found) == pytest.approx((low[method], 1.0), rel=1e-12)

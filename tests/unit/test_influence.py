@@ -51,6 +51,26 @@ def centred_row_values(metric, y, s, w):
     return rows
 
 
+def with_an_option(kind):
+    """A metric of a kind, with a value for the option that it cannot do without."""
+    for option in ((), (0.5,), (3,)):
+        try:
+            return kind(*option)
+        except (TypeError, InputError):
+            continue
+    raise AssertionError(kind)
+
+
+@pytest.mark.parametrize("kind", pr.METRICS.values(), ids=list(pr.METRICS))
+def test_a_metric_on_data_has_a_gradient_where_the_metric_has_one(kind):
+    metric = with_an_option(kind)
+    ranking = pr.rank([1, 0, 1, 0, 0], [0.9, 0.8, 0.6, 0.4, 0.2], thresholds=metric.thresholds)
+    on_data = metric.on_both_classes(ranking)
+    assert on_data.smooth == metric.smooth
+    if metric.smooth:
+        assert on_data.gradient(ranking.cells).positives.shape == ranking.positives.shape
+
+
 def test_average_precision_against_the_definition():
     rng = np.random.default_rng(1)
     for kind in ("none", "real"):

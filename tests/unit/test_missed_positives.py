@@ -120,6 +120,12 @@ def test_what_needs_every_score_refuses(metric):
         pr.metrics.parse(metric)(pr.rank(Y, S, missed_positives=2))
 
 
+@pytest.mark.parametrize("name", ["auroc", "auprg", "aucnpr"])
+def test_a_function_that_needs_every_score_says_which_it_is(name):
+    with pytest.raises(InputError, match=f"^{name} needs a score for every positive"):
+        getattr(pr, name)(pr.rank(Y, S, missed_positives=2))
+
+
 def test_nothing_but_missed_positives():
     ranking = pr.rank([0, 0], [2.0, 1.0], missed_positives=3, thresholds=[1.5])
     assert pr.aucpr(ranking) == 0.0
