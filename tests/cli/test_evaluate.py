@@ -171,7 +171,7 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     request += ("--group", "g")
     in_memory = run(*request).json()
 
-    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
+    monkeypatch.setattr("precall.cli.inputs.columns_of", refuse)
     by_pieces = run(*request, "--memory", 4)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()
@@ -347,7 +347,7 @@ def test_a_large_pipe_is_read_in_pieces_too(run, tmp_path, monkeypatch, name, ki
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
-    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
+    monkeypatch.setattr("precall.cli.inputs.columns_of", refuse)
     data = (tmp_path / name).read_bytes()
     if kind == "standard input":
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(data)))
@@ -395,7 +395,7 @@ def test_large_files_of_other_kinds_are_read_in_pieces_too(run, tmp_path, monkey
     folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(folder))
 
-    monkeypatch.setattr("precall.cli.options.columns_of", refuse)
+    monkeypatch.setattr("precall.cli.inputs.columns_of", refuse)
     by_pieces = run(*request, "--memory", 3)
     assert by_pieces.status == 0, by_pieces.err
     found = by_pieces.json()

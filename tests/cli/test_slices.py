@@ -103,3 +103,85 @@ def test_mistakes_are_one_line(run, wide, options, words):
     assert result.status == 2
     assert words in result.err
     assert len(result.err.splitlines()) == 1
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """Rows that are more than two megabytes in memory, in a file of words and numbers."""
+    rng = np.random.default_rng(5)
+    size = 18_000
+    y = (rng.random(size) < 0.015).astype(np.int64)
+    region = np.array(["north", "south", ""])[rng.choice(3, size, p=[0.5, 0.3, 0.2])]
+    columns = {
+        "y": y,
+        "a": np.round(rng.normal(size=size) + np.where(region == "north", 2.0, 0.5) * y, 6),
+        "region": region,
+        "age": rng.integers(18, 90, size),
+        "w": np.round(rng.uniform(0.5, 2.0, size), 3),
+    }
+    path = tmp_path_factory.mktemp("slices") / "large.csv"
+    write_csv(path, columns)
+    return path
+
+
+BY_REGION = ("--label", "y", "--score", "a", "--by", "region")
+
+
+def _numbers_apart(plain):
+    """Numbers of nested values, and everything else."""
+    if isinstance(plain, float):
+        return [plain], None
+    if isinstance(plain, (list, dict)):
+        values = plain.values() if isinstance(plain, dict) else plain
+        parts = [_numbers_apart(value) for value in values]
+        return [number for numbers, _ in parts for number in numbers], [rest for _, rest in parts]
+    return [], plain
+
+
+@pytest.mark.parametrize("weight", [(), ("--weight", "w")])
+def test_a_file_in_pieces_has_the_slices_of_the_whole(run, large, weight):
+    whole, pieces = (
+        run("slices", large, *BY_REGION, *weight, "--json", *memory).json()["models"]
+        for memory in ((), ("--memory", "2"))
+    )
+    for (numbers, rest), (expected, others) in zip(
+        map(_numbers_apart, pieces), map(_numbers_apart, whole), strict=True
+    ):
+        assert rest == others
+        assert numbers == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert all(one["p_value"] is not None for one in pieces[0]["slices"])
+
+
+def test_the_groups_of_an_evaluation_in_pieces_are_slices(run, large):
+    asked = ("evaluate", large, "--label", "y", "--score", "a", "--group", "region", "--json")
+    whole, pieces = (run(*asked, *memory).json()["slices"] for memory in ((), ("--memory", "2")))
+    (numbers, rest), (expected, others) = _numbers_apart(pieces), _numbers_apart(whole)
+    assert rest == others
+    assert numbers == pytest.approx(expected, rel=1e-9, abs=1e-12)
+
+
+def test_what_pieces_cannot_do_is_said(run, large):
+    small = ("--memory", "2")
+    crossed = run("slices", large, *BY_REGION, "--by", "age", *small)
+    assert crossed.status == 2
+    assert "--depth 1" in crossed.err
+    numbers = run("slices", large, "--label", "y", "--score", "a", "--by", "age", *small)
+    assert numbers.status == 2
+    assert "raise --memory, or write the parts into a column" in numbers.err
+    clusters = run("slices", large, *BY_REGION, "--cluster", "age", *small)
+    assert clusters.status == 2
+    assert "raise --memory or leave --cluster out" in clusters.err
+
+
+def test_a_table_of_a_database_is_cut_without_rests(run, large, tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "scores.db"
+    with duckdb.connect(str(path)) as connection:
+        rows = connection.read_csv(str(large))
+        rows.select("* REPLACE (coalesce(region, 'none') AS region)").create("scores")
+    found = run("slices", f"duckdb:///{path}", "--table", "scores", *BY_REGION, "--json")
+    [model] = found.json()["models"]
+    [whole] = run("slices", large, *BY_REGION, "--json").json()["models"]
+    limits = [{one["low"] for one in each["slices"]} for each in (model, whole)]
+    assert sorted(limits[0]) == pytest.approx(sorted(limits[1]), rel=1e-9)
+    assert "It was not compared with the rest." in model["statement"]

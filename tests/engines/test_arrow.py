@@ -14,12 +14,13 @@ import pytest
 
 import precall as pr
 from precall.engines import arrow
-from precall.exceptions import DirectionWarning, InputError
+from precall.exceptions import DirectionWarning, InputError, MemoryLimitError
 from precall.groups.ranking_by_group import rank_groups
 from precall.ranking.segments import SegmentCounts
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")
+import pyarrow.compute as pc  # noqa: E402
 import pyarrow.csv as csv  # noqa: E402
 import pyarrow.dataset as ds  # noqa: E402
 import pyarrow.feather as feather  # noqa: E402
@@ -223,6 +224,20 @@ def test_many_groups_in_any_order_are_counted_at_once(weighted, kind, tmp_path, 
     assert len(calls) <= 5  # one for each piece of the file, however many groups there are
     kept = arrow.rank_groups(tmp_path / "data.parquet", **NAMES, group="g", max_rows=50, **options)
     assert list(kept) == list(expected)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_thresholds_are_kept_in_every_group(weight, table):
+    asked = [-0.5, 0.0, 1.25, 99.0]
+    found = arrow.rank_groups(table, **NAMES, group="g", weight=weight, thresholds=asked)
+    for label, ranking in zip(found.labels.tolist(), found, strict=True):
+        own = table.filter(pc.equal(table["g"], label))
+        weights = None if weight is None else own[weight]
+        assert ranking == pr.rank(own["y"], own["s"], sample_weight=weights, thresholds=asked)
+    with pytest.raises(InputError, match="leave out max_rows"):
+        arrow.rank_groups(table, **NAMES, group="g", max_rows=5, thresholds=asked)
+    with pytest.raises(MemoryLimitError, match="fewer thresholds"):
+        arrow.rank_groups(table, **NAMES, group="g", memory=2**18, thresholds=range(10_000))
 
 
 def test_groups_are_coarsened_one_by_one():

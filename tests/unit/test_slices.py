@@ -15,6 +15,7 @@ from precall.groups.levels import cuts_of
 from precall.groups.slice_evidence import OneByOne, SliceQuestion
 from precall.groups.slices import slices_by_group
 from precall.groups.slices_at_once import AtOnce, fits
+from precall.groups.slices_of_rankings import rest_thresholds, slices_of_rankings
 from precall.inference.rules import rule_for
 from precall.inference.significance import holm
 from precall.inference.simultaneous import critical_value, independent_critical_value, level_of
@@ -372,6 +373,67 @@ def test_rests_of_many_thresholds_are_counted_on_fewer_cells(metric, weighted, m
     # To first order the error is that of a cell: sixteen times as many, a sixteenth of it.
     assert errors[1] < errors[0] / 4
     assert errors[2] == pytest.approx(0, abs=1e-9)
+
+
+def counted_at(rows, column, thresholds):
+    """The rankings of groups that keep thresholds, as an engine counts them."""
+    labels = np.unique(rows.columns[column])
+    rankings = []
+    for label in labels:
+        own = rows.columns[column] == label
+        weight = None if rows.weight is None else rows.weight[own]
+        options = {"sample_weight": weight, "thresholds": thresholds}
+        rankings.append(pr.rank(rows.positive[own], rows.scores["score"][own], **options))
+    return pr.RankingSet.from_rankings(rankings, labels=labels)
+
+
+@pytest.mark.parametrize("cells", [None, 64])
+@pytest.mark.parametrize("options", [{}, {"decimals": 1}, {"weighted": True}])
+@pytest.mark.parametrize("metric", ["aucnpr", "auroc"])
+def test_slices_of_rankings_are_those_of_the_rows(metric, options, cells, monkeypatch):
+    if cells is not None:  # the rests are counted on fewer cells
+        monkeypatch.setattr(slice_rests, "_MOST_CELLS", cells)
+        monkeypatch.setattr(slice_rests, "_FEWEST_CELLS", cells)
+    rows = sliced(23, **options)
+    expected = pr.slices(rows, "country", metric, prevalence=0.1)
+    ranking = rows["score"]
+    sets = counted_at(rows, "country", rest_thresholds(ranking))
+    found = slices_of_rankings(ranking, {"country": sets}, metric, prevalence=0.1)
+    assert found.critical_value == expected.critical_value
+    for one, other in zip(found, expected, strict=True):
+        ours, theirs = one.to_dict(), other.to_dict()
+        numbers = [name for name, value in theirs.items() if isinstance(value, float)]
+        assert [ours.pop(name) for name in numbers] == pytest.approx(
+            [theirs.pop(name) for name in numbers], rel=1e-9, abs=1e-12
+        )
+        assert ours == theirs
+
+
+def test_rankings_that_cannot_be_subtracted_have_intervals_only():
+    rows = sliced(24)
+    sets = pr.rank_groups(rows.positive, rows.scores["score"], rows.columns["country"])
+    found = slices_of_rankings(rows["score"], {"country": sets})
+    expected = pr.slices(rows, "country")
+    assert [one.interval.low for one in found] == pytest.approx(
+        [one.interval.low for one in expected], rel=1e-9
+    )
+    assert all(one.difference is None and one.p_value is None for one in found)
+    assert "It was not compared with the rest." in found.statement
+    with pytest.raises(InputError, match="both must be of the same rows"):
+        slices_of_rankings(rows["score"], {"country": sets.select([0, 1])})
+    with pytest.raises(InputError, match="no formula for its limits"):
+        slices_of_rankings(rows["score"], {"country": sets}, "recall_at_precision(0.5)")
+
+
+def test_slices_of_several_columns_take_the_bound_for_independent_ones():
+    rows = sliced(25)
+    sets = {
+        name: pr.rank_groups(rows.positive, rows.scores["score"], rows.columns[name])
+        for name in ("country", "device")
+    }
+    found = slices_of_rankings(rows["score"], sets)
+    assert found.critical_value == independent_critical_value(5, 0.95)
+    assert found.critical_value >= pr.slices(rows, ["country", "device"], depth=1).critical_value
 
 
 def test_rankings_of_a_set_move_to_a_prevalence_as_each_does():

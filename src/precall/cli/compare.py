@@ -15,6 +15,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
+from .inputs import read
 from .options import (
     Source,
     cluster_option,
@@ -24,7 +25,6 @@ from .options import (
     level_option,
     metric_option,
     prevalence_option,
-    read,
     reading_options,
     seed_option,
 )

@@ -15,12 +15,11 @@ from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
+from .inputs import FileRequest, evaluated
 from .options import (
-    FileRequest,
     Source,
     cluster_option,
     column_options,
-    evaluated,
     every_option,
     file_argument,
     file_title,

@@ -18,6 +18,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
+from .inputs import read
 from .options import (
     FRACTION,
     MetricWords,
@@ -27,7 +28,6 @@ from .options import (
     file_argument,
     json_option,
     prevalence_option,
-    read,
     reading_options,
 )
 from .terminal import console, grid, heading, sentences, write_json

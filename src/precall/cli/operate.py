@@ -12,8 +12,8 @@ from ..points.operating import PREFERENCES, operating_point
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
+from .inputs import FileRequest, ranked
 from .options import (
-    FileRequest,
     Source,
     column_options,
     file_argument,
@@ -22,7 +22,6 @@ from .options import (
     memory_option,
     prevalence_option,
     public_file,
-    ranked,
     reading_options,
     table_option,
 )

@@ -16,15 +16,14 @@ from ..ranking import Ranking
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
+from .inputs import FileRequest, ranked
 from .options import (
-    FileRequest,
     Source,
     check_output,
     column_options,
     file_argument,
     level_option,
     memory_option,
-    ranked,
     reading_options,
     seed_option,
     table_option,

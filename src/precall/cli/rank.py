@@ -11,14 +11,13 @@ from ..ranking.stored import write_ranking
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
+from .inputs import FileRequest, ranked
 from .options import (
-    FileRequest,
     Source,
     check_output,
     column_options,
     file_argument,
     memory_option,
-    ranked,
     reading_options,
     table_option,
 )

@@ -15,13 +15,12 @@ from ..readers.large import LARGE
 from ..readers.messages import listed_names
 from ..readers.options import ReadOptions
 from .examples import Command
+from .inputs import FileRequest, evaluated
 from .options import (
-    FileRequest,
     Source,
     check_output,
     cluster_option,
     column_options,
-    evaluated,
     every_option,
     file_argument,
     file_title,

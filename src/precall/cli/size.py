@@ -13,7 +13,13 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
-from .options import json_option, level_option, metric_option, read, reading_options
+from .inputs import read
+from .options import (
+    json_option,
+    level_option,
+    metric_option,
+    reading_options,
+)
 from .terminal import console, grid, sentences, write_json
 
 _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)

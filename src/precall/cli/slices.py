@@ -9,10 +9,13 @@ from ..evaluation import wording
 from ..groups.slices import slices
 from ..groups.slices_result import Slice, Slices
 from ..metrics import Metric
-from ..readers.columns import Roles
+from ..readers.columns import Columns, Roles, columns_of
+from ..readers.large import is_large
 from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
+from .inputs import FileRequest, opened_files
+from .large_slices import slices_by_pieces, slices_in_database
 from .options import (
     Source,
     cluster_option,
@@ -20,10 +23,12 @@ from .options import (
     file_argument,
     json_option,
     level_option,
+    memory_option,
     metric_option,
-    read,
+    public_file,
     reading_options,
     seed_option,
+    table_option,
 )
 from .terminal import console, grid, heading, sentences, shown, spinner, write_json
 
@@ -82,7 +87,9 @@ _MOST_NAMED = 10
 @cluster_option
 @level_option
 @seed_option
+@memory_option
 @json_option
+@table_option
 @reading_options
 def command(
     file: Source,
@@ -99,7 +106,9 @@ def command(
     cluster: str | None,
     level: float,
     seed: int,
+    memory: int,
     as_json: bool,
+    table: str | None,
     reading: ReadOptions,
 ) -> None:
     """Show where a model is worse: a metric in every slice of the rows of FILE.
@@ -112,7 +121,45 @@ def command(
     roles = Roles(
         label=label, scores=scores, weight=weight, cluster=cluster, pos_label=pos_label, by=by
     )
-    columns = read(file, roles, reading)
+    request = FileRequest(
+        file,
+        roles,
+        level=level,
+        memory=memory * 2**20,
+        reading=reading,
+        prevalence=prevalence,
+        table=table,
+    )
+    options = {"depth": depth, "min_positives": min_positives}
+    if (database := request.database) is not None:
+        found = slices_in_database(database, request, metric, **options)
+    else:
+        with opened_files(request) as files:
+            if is_large(files, roles, memory=request.memory):
+                found = slices_by_pieces(files, request, metric, **options)
+            else:
+                with spinner() as say:
+                    say("reading")
+                    columns = columns_of(files, roles, file)
+                found = _in_memory(columns, request, metric, quantiles, seed, **options)
+    if as_json:
+        models = [result.to_dict() for result in found]
+        write_json({"precall": __version__, "file": public_file(file), "models": models})
+        return
+    for result in found:
+        show(result, several=len(found) > 1)
+
+
+def _in_memory(
+    columns: Columns,
+    request: FileRequest,
+    metric: Metric,
+    quantiles: int,
+    seed: int,
+    *,
+    depth: int,
+    min_positives: int,
+) -> list[Slices]:
     rows = Rows(
         columns.positive,
         columns.scores,
@@ -122,27 +169,21 @@ def command(
     )
     with spinner() as say:
         say("slicing")
-        found = [
+        return [
             slices(
                 rows,
-                list(by),
+                list(request.roles.by),
                 metric,
                 depth=depth,
                 model=model,
-                prevalence=prevalence,
+                prevalence=request.prevalence,
                 min_positives=min_positives,
                 quantiles=quantiles,
-                confidence_level=level,
+                confidence_level=request.level,
                 rng=seed,
             )
             for model in rows.names
         ]
-    if as_json:
-        models = [result.to_dict() for result in found]
-        write_json({"precall": __version__, "file": file, "models": models})
-        return
-    for result in found:
-        show(result, several=len(found) > 1)
 
 
 def show(result: Slices, *, several: bool) -> None:

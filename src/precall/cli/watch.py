@@ -11,7 +11,14 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
-from .options import Source, file_argument, json_option, level_option, read, reading_options
+from .inputs import read
+from .options import (
+    Source,
+    file_argument,
+    json_option,
+    level_option,
+    reading_options,
+)
 from .terminal import console, sentences, write_json
 
 #: What a scheduler sees.

@@ -184,6 +184,14 @@ class Room:
                 "example max_rows=100_000) for a coarsened ranking with certified bounds."
             )
 
+    def add(self, kept: int) -> None:
+        """Take note of thresholds that are counted beside the scores of positives."""
+        if kept + sum(self._sizes.values()) > self._most:
+            raise MemoryLimitError(
+                f"{kept} thresholds in all groups together are too many for memory=: pass a larger "
+                "memory= or fewer thresholds."
+            )
+
     def free(self) -> None:
         """Forget who holds what: the threads have handed over what they held."""
         self._sizes.clear()

@@ -49,6 +49,18 @@ class Thresholds:
             groups = np.zeros(0, dtype=np.int64)
         return cls(values, groups, labels)
 
+    def with_kept(self, kept: Array) -> Thresholds:
+        """Add thresholds that somebody asked for, to every group."""
+        if self.groups is None or self.labels is None:
+            return Thresholds(np.union1d(self.values, kept))
+        count = len(self.labels)
+        values = np.concatenate([self.values, np.tile(kept, count)])
+        groups = np.concatenate([self.groups, np.repeat(np.arange(count), kept.size)])
+        order = np.lexsort((values, groups))
+        values, groups = values[order], groups[order]
+        new = np.append(True, (values[1:] != values[:-1]) | (groups[1:] != groups[:-1]))
+        return Thresholds(values[new[: values.size]], groups[new[: values.size]], self.labels)
+
     @cached_property
     def _scores(self) -> Array:
         """The distinct thresholds over all groups."""

@@ -140,10 +140,10 @@ def rank_in_two_passes(
     """
     missed = as_count(missed_positives, "missed_positives")
     asked = as_thresholds(thresholds, np.dtype(np.float64)).size > 0
-    if (asked or missed) and not (max_rows is None and request.group is None):
+    if (asked or missed) and not (max_rows is None and (request.group is None or not missed)):
         raise InputError(
-            "thresholds and missed_positives are for one exact ranking: leave out group and "
-            "max_rows."
+            "thresholds are for exact rankings, and missed_positives for one: leave out max_rows, "
+            "and groups with missed_positives."
         )
     limit = None
     if max_rows is not None:
@@ -160,7 +160,11 @@ def rank_in_two_passes(
     first = census.survey
     found, groups = census.scores.thresholds(first.dtype)
     kept = as_thresholds(thresholds, found.dtype)
-    table = Thresholds.of(np.union1d(found, kept) if asked else found, groups, labels)
+    if asked and room is not None:
+        room.add(kept.size * (1 if labels is None else len(labels)))
+    table = Thresholds.of(found, groups, labels)
+    if asked:
+        table = table.with_kept(kept)
     del census  # its scores need not be there twice
     tally: Tally = run(Count(request=request, thresholds=table))
     first.compare(tally.survey)

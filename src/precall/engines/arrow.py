@@ -142,6 +142,7 @@ def rank_groups(
     memory: int = 512 * 2**20,
     progress: Progress | None = None,
     options: ReadOptions | None = None,
+    thresholds: object = (),
 ) -> RankingSet:
     """Rank every group of data on disk, exactly.
 
@@ -149,8 +150,8 @@ def rank_groups(
     ----------
     group : str
         Name of the column of groups: each of its values is ranked by itself.
-    data, label, score, weight, pos_label, max_rows, memory, progress, options
-        As in :func:`rank`; `max_rows` is per group.
+    data, label, score, weight, pos_label, max_rows, memory, progress, options, thresholds
+        As in :func:`rank`; `max_rows` is per group, and `thresholds` are kept in every group.
 
     Returns
     -------
@@ -158,7 +159,8 @@ def rank_groups(
         One ranking per group.
     """
     request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
-    rankings: RankingSet = _ranked(data, request, max_rows, memory, progress, options)
+    kept = {"thresholds": thresholds}
+    rankings: RankingSet = _ranked(data, request, max_rows, memory, progress, options, kept)
     return rankings
 
 

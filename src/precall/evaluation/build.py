@@ -13,6 +13,7 @@ from .. import _threads, _validation
 from ..exceptions import InputError
 from ..groups.ranking_by_group import groups_in_order
 from ..groups.slices import slices_by_group
+from ..groups.slices_of_rankings import of_positives, slices_of_rankings
 from ..groups.slices_result import Slices
 from ..inference.bands import Band, difference_band
 from ..inference.compare import compare
@@ -212,7 +213,9 @@ def evaluate_rankings(
     ----------
     rankings : mapping from name to Ranking
     groups : mapping from name to RankingSet, optional
-        The same models ranked group by group.
+        The same models ranked group by group. Groups are slices, as from :func:`evaluate`; each is
+        compared with the rows outside of it where it was counted at the thresholds that this takes
+        (``rest_thresholds`` in ``precall.groups.slices_of_rankings``).
     confidence_level, recall, metrics, prevalence, seed
         As in :func:`evaluate`.
 
@@ -233,8 +236,30 @@ def evaluate_rankings(
             _model(name, title, ranking, settings, _intervals(ranking, settings))
             for title, (name, ranking) in zip(titles, rankings.items(), strict=True)
         ]
-    per_group = [] if groups is None else [groups[name] for name in rankings]
-    return _finished(models, None, per_group, None, settings, {})
+    slices: tuple[Slices, ...] = ()
+    if groups is None:
+        return _finished(models, None, [], None, settings, {})
+    if models[0].has_both_classes:
+        slices = _slices_of_sets(rankings, groups, settings)
+    per_group = [of_positives(groups[name]) for name in rankings]
+    return _finished(models, None, per_group, None, settings, {}, slices)
+
+
+def _slices_of_sets(
+    rankings: Mapping[str, Ranking], groups: Mapping[str, RankingSet], settings: Settings
+) -> tuple[Slices, ...]:
+    shown = np.array(_shown(groups[next(iter(rankings))].n_pos))
+    return tuple(
+        slices_of_rankings(
+            ranking,
+            {"group": groups[name]},
+            model=name,
+            prevalence=settings.prevalence,
+            confidence_level=settings.confidence_level,
+            shown=shown,
+        )
+        for name, ranking in rankings.items()
+    )
 
 
 def _settings(

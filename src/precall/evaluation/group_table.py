@@ -83,6 +83,8 @@ def group_sentences(evaluation: Evaluation) -> list[str]:
     of = f"{evaluation.best.title}: " if len(evaluation.models) > 1 else ""
     rows = group_rows(evaluation)
     worst, count = rows[0], sum(row.p_value is not None for row in rows)
+    if count == 0 and len(best_slices(evaluation)) > 1:
+        return [_NOT_COMPARED]
     if worst.difference is None or worst.p_value is None:
         return []
     difference = worst.difference
@@ -103,3 +105,7 @@ def group_sentences(evaluation: Evaluation) -> list[str]:
 
 
 _MOST_NAMED = 5
+_NOT_COMPARED = (
+    "The limits of all groups hold at once. No group was compared with the rows outside of it: "
+    "that takes the rows themselves, or counts that were not made."
+)

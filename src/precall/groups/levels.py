@@ -23,9 +23,9 @@ Mask = npt.NDArray[np.bool_]
 #: What the level of rows without a value is called.
 MISSING = "(missing)"
 # Numbers with more distinct values than this are cut at quantiles.
-_MOST_VALUES = 20
+MOST_VALUES = 20
 # A column of more levels names single things, and more slices than that nobody reads.
-_MOST_LEVELS = 1_000
+MOST_LEVELS = 1_000
 _MOST_SLICES = 10_000
 # Digits of the edges of quantiles, tried in this order, and how wrong they may leave an edge.
 _DIGITS = range(2, 18)
@@ -120,11 +120,11 @@ def levels_of(column: Array, name: str, quantiles: int) -> ColumnLevels:
     names: list[str] = []
     if values.size:
         labels, inside = factorise(_hashable(values, name))
-        if labels.size > _MOST_VALUES and labels.dtype.kind in "iufM":
+        if labels.size > MOST_VALUES and labels.dtype.kind in "iufM":
             names, code[known] = _at_quantiles(values, quantiles)
-        elif labels.size > _MOST_LEVELS:
+        elif labels.size > MOST_LEVELS:
             raise InputError(
-                f"column {name!r} has {labels.size:,} levels, more than {_MOST_LEVELS:,}: slices "
+                f"column {name!r} has {labels.size:,} levels, more than {MOST_LEVELS:,}: slices "
                 "need levels with many rows each. Merge the rare ones; the rows of one user or "
                 "patient are a cluster."
             )

@@ -19,30 +19,13 @@ from ..ranking import Cells
 from ..ranking.grouping import factorise
 from ..rows import Rows
 from .slice_rests import WholeRanking
+from .slice_values import Clustered, Gradient
 from .sorted_slices import SortedSlices
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
-
-
-class Clustered(NamedTuple):
-    """Effective numbers of both classes, and the variance of the metric on its own scale."""
-
-    sizes: tuple[FloatArray, FloatArray]
-    variance: FloatArray
-
-
-class Gradient(NamedTuple):
-    """Derivatives of the metric of every ranking of a set, and the same centred in each class.
-
-    `factor` is what the negatives of each ranking are weighted with.
-    """
-
-    values: Cells
-    centred: Cells
-    factor: FloatArray
 
 
 @dataclass(frozen=True, eq=False)

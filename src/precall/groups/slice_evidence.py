@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,24 @@ class Rests(NamedTuple):
     low: FloatArray
     high: FloatArray
     correlation: FloatArray
+
+
+class SliceEvidence(Protocol):
+    """What slices are judged by."""
+
+    @property
+    def estimate(self) -> FloatArray:
+        """The metric of every slice."""
+
+    @property
+    def covariance(self) -> FloatArray | None:
+        """Of the estimates; None where slices share nothing, or it is not known what."""
+
+    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        """Return the limits of every slice."""
+
+    def rests(self, level: float, known: Mask) -> Rests:
+        """Return the metric outside of each slice with its limits."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -35,6 +35,32 @@ class _Kind(NamedTuple):
     segments: Array
 
 
+class RestCells(NamedTuple):
+    """A ranking coarsened for rests: the cell of each of its rows, and which are first in it."""
+
+    exact: Ranking
+    coarse: Ranking
+    cell: IntArray
+    first: Mask
+
+    @classmethod
+    def of(cls, exact: Ranking, count: int) -> RestCells:
+        """Merge rows where there are many thresholds and `count` rests."""
+        most = int(np.clip(_REST_CELLS // max(count, 1), _FEWEST_CELLS, _MOST_CELLS))
+        if len(exact) <= most:
+            every = np.arange(len(exact))
+            return cls(exact, exact, every, np.ones(every.size, dtype=np.bool_))
+        last = _cuts(exact, most)
+        cell = np.searchsorted(last, np.arange(len(exact)))
+        return cls(exact, _merged(exact, last), cell, np.append(True, np.diff(cell) > 0))
+
+    @property
+    def edges(self) -> Array:
+        """The thresholds at which the counts of parts have to be known."""
+        last = np.append(self.first[1:], True)
+        return np.asarray(self.exact.threshold[self.first | last])
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WholeRanking:
     """The ranking of all rows, from which slices are subtracted."""
@@ -52,16 +78,12 @@ class WholeRanking:
         rows = question.rows
         place = rows.place(question.model)
         exact = rows.ranking(question.model)
-        coarse = exact
-        most = int(np.clip(_REST_CELLS // max(count, 1), _FEWEST_CELLS, _MOST_CELLS))
-        if len(exact) > most:
-            last = _cuts(exact, most)
-            coarse = _merged(exact, last)
-            cell = np.searchsorted(last, np.arange(len(exact)))
-            first = np.append(True, np.diff(cell) > 0)
+        cells = RestCells.of(exact, count)
+        coarse = cells.coarse
+        if coarse is not exact:
             # Above the first row of a merged cell is above the cell; the rest is tied in it.
-            moved = np.stack([2 * cell + ~first, 2 * cell + 1], axis=-1).ravel()
-            place = np.append(moved, 2 * last.size)[place]
+            moved = np.stack([2 * cells.cell + ~cells.first, 2 * cells.cell + 1], axis=-1).ravel()
+            place = np.append(moved, 2 * len(coarse))[place]
         kinds = [_kind(coarse.rows or coarse.cells, None)]
         if rows.weight is not None and coarse.squares is not None:
             kinds += [
@@ -86,8 +108,8 @@ class WholeRanking:
             rows, code = one.rows_of(block)
             cells = [self._rest(kind, rows, code, block.size) for kind in self.kinds]
             counted, *weighted = cells
-            if weighted:  # what is left of a cell without rows is rounding
-                weighted = [_where(counted, kind) for kind in weighted]
+            if weighted:
+                weighted = [without_rounding(counted, kind) for kind in weighted]
             yield (
                 block,
                 RankingSet(
@@ -151,5 +173,6 @@ def _kind(cells: Cells, per_row: FloatArray | None) -> _Kind:
     return _Kind(per_row, np.asarray(cells.positives), segments)
 
 
-def _where(counted: Cells, kind: Cells) -> Cells:
+def without_rounding(counted: Cells, kind: Cells) -> Cells:
+    """Weights of cells, none where no row is counted: what is left of a difference is rounding."""
     return Cells(*(np.where(n > 0, v, 0.0) for n, v in zip(counted, kind, strict=True)))

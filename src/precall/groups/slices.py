@@ -18,7 +18,7 @@ from ..inference.simultaneous import critical_value, independent_critical_value,
 from ..metrics import Metric, as_metric
 from ..rows import Rows
 from .levels import Cut, as_column_names, cuts_of
-from .slice_evidence import OneByOne, Rests, SliceQuestion
+from .slice_evidence import OneByOne, Rests, SliceEvidence, SliceQuestion
 from .slices_at_once import AtOnce, fits
 from .slices_result import Slice, Slices
 
@@ -206,11 +206,30 @@ def slices_of(rows: Rows, cuts: list[Cut], request: SliceRequest, *, depth: int)
     tested: list[Slice] = []
     critical = None
     if counted:
-        tested, critical = _tested(question, counted, request)
+        evidence: SliceEvidence = AtOnce(question) if fits(question) else OneByOne(question)
+        known = np.zeros(len(counted), dtype=np.bool_)
+        if request.with_rests:
+            known = _rest_is_large(question, request.min_positives)
+        tested, critical = tested_slices(evidence, counted, known, request)
+    by = tuple(dict.fromkeys(column for cut in cuts for column in cut.columns))
+    small = [one for found in every for one in found if one.too_small]
+    return result_of(request, tested, small, critical, by=by, depth=depth)
+
+
+def result_of(
+    request: SliceRequest,
+    tested: list[Slice],
+    small: list[Slice],
+    critical: float | None,
+    *,
+    by: tuple[str, ...],
+    depth: int,
+) -> Slices:
+    """Put slices together, the lowest metric first."""
     return Slices(
         metric=str(request.metric),
         title=str(request.metric.title),
-        by=tuple(dict.fromkeys(column for cut in cuts for column in cut.columns)),
+        by=by,
         depth=depth,
         model=request.model,
         prevalence=request.prevalence,
@@ -219,7 +238,7 @@ def slices_of(rows: Rows, cuts: list[Cut], request: SliceRequest, *, depth: int)
         critical_value=critical,
         min_positives=request.min_positives,
         slices=tuple(tested[index] for index in _rising([one.estimate for one in tested])),
-        too_small=tuple(one for found in every for one in found if one.too_small),
+        too_small=tuple(small),
         with_prevalence=bool(request.metric.with_prevalence),
     )
 
@@ -279,12 +298,11 @@ def _independent(rows: Rows, cut: Cut, own: Mask) -> IntArray:
     return np.bincount(code, minlength=len(cut.names))[: len(cut.names)]
 
 
-def _tested(
-    question: SliceQuestion, counted: list[Slice], request: SliceRequest
+def tested_slices(
+    evidence: SliceEvidence, counted: list[Slice], known: Mask, request: SliceRequest
 ) -> tuple[list[Slice], float]:
-    """Give every slice its interval and its difference from the rest."""
+    """Give every slice its interval and, where `known`, its difference from the rest."""
     level = request.level
-    evidence: AtOnce | OneByOne = AtOnce(question) if fits(question) else OneByOne(question)
     covariance = evidence.covariance
     critical = (
         independent_critical_value(len(counted), level)
@@ -294,9 +312,6 @@ def _tested(
     at = level_of(critical)
     estimate, (low, high) = evidence.estimate, evidence.limits(at)
     low, high = np.minimum(low, estimate), np.maximum(high, estimate)
-    known = np.zeros(len(counted), dtype=np.bool_)
-    if request.with_rests:
-        known = _rest_is_large(question, request.min_positives)
     test = difference_limits(estimate, (low, high), evidence.rests(at, known))
     raw = _p_values(test, critical)
     adjusted = np.full(known.size, np.nan)
@@ -304,7 +319,7 @@ def _tested(
 
     def interval(*numbers: float) -> Interval:
         names = ("estimate", "low", "high")
-        method = f"{question.rule.name}, simultaneous"
+        method = f"{request.rule.name}, simultaneous"
         ends = dict(zip(names, numbers, strict=True))
         return Interval(**ends, confidence_level=level, method=method)
 

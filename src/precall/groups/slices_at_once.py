@@ -7,20 +7,21 @@ a slice and a cluster.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
-from ..inference.rules.rule import ClosedForm, Formula, closed_form
+from ..inference.rules.rule import Formula
 from ..inference.simultaneous import MOST_DRAWN
 from ..ranking import Cells
 from ..ranking.ranking_set import RankingSet
-from .slice_clusters import Clustered, Gradient, OutsideClusters, SliceClusters
+from .slice_clusters import OutsideClusters, SliceClusters
 from .slice_evidence import Rests, SliceQuestion
 from .slice_rests import WholeRanking
+from .slice_values import Clustered, Gradient, SliceMetric, SliceValues
 from .sorted_slices import SortedSlices
 
 FloatArray = npt.NDArray[np.float64]
@@ -34,25 +35,15 @@ def fits(question: SliceQuestion) -> bool:
     return isinstance(question.rule, Formula) and metric.smooth and not metric.thresholds
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """The metric of every ranking of a set, with its limits at every level."""
-
-    estimate: FloatArray
-    pieces: list[tuple[IntArray, ClosedForm]] = field(repr=False)
-
-    def limits(self, level: float) -> tuple[FloatArray, FloatArray]:
-        low, high = np.empty_like(self.estimate), np.empty_like(self.estimate)
-        for groups, form in self.pieces:
-            low[groups], high[groups] = form.limits(level)
-        return low, high
-
-
 @dataclass(frozen=True)
 class AtOnce:
     """All slices, cut by cut."""
 
     question: SliceQuestion
+
+    @property
+    def _metric(self) -> SliceMetric:
+        return SliceMetric(self.question.metric, self.question.rule, self.question.prevalence)
 
     @cached_property
     def _sorted(self) -> list[SortedSlices]:
@@ -73,13 +64,13 @@ class AtOnce:
         return [self._contributions(one) for one in self._sorted]
 
     @cached_property
-    def _values(self) -> list[_Values]:
+    def _values(self) -> list[SliceValues]:
         if self._clusters is None:
-            return [self._measured(one.rankings) for one in self._sorted]
+            return [self._metric.measured(one.rankings) for one in self._sorted]
         top = bool(self.question.metric.counts_top)
         return [
-            self._measured(
-                one.rankings, clusters.clustered(moved, self._gradient(one.rankings), top)
+            self._metric.measured(
+                one.rankings, clusters.clustered(moved, self._metric.gradient(one.rankings), top)
             )
             for one, clusters, moved in zip(self._sorted, self._clusters, self._moved, strict=True)
         ]
@@ -94,36 +85,6 @@ class AtOnce:
         found = [values.limits(level) for values in self._values]
         low, high = (np.concatenate(ends) for ends in zip(*found, strict=True))
         return low, high
-
-    def _measured(self, rankings: RankingSet, clustered: Clustered | None = None) -> _Values:
-        """Return the metric of rankings at the common prevalence."""
-        metric, rule = self.question.metric, self.question.rule
-        moved = rankings.at_prevalence(self.question.prevalence)
-        bound = metric.on(moved)
-        sizes = moved.effective_sizes if clustered is None else clustered.sizes
-        estimate, pieces = np.empty(len(rankings)), []
-        for groups, cells, squares in moved.lines():
-            own = bound.take(groups)
-            estimate[groups] = np.clip(own.value(cells, squares), *own.bounds)
-            variance = None
-            if clustered is not None and rule.takes_variance:  # type: ignore[attr-defined]
-                zero, one = own.unit
-                variance = clustered.variance[groups] / (one - zero) ** 2
-            pieces.append(
-                (
-                    groups,
-                    closed_form(
-                        own,
-                        rule,  # type: ignore[arg-type]
-                        cells,
-                        squares,
-                        sizes=(sizes[0][groups], sizes[1][groups]),
-                        varying=False,
-                        variance=variance,
-                    ),
-                )
-            )
-        return _Values(estimate, pieces)
 
     # What slices of different cuts share.
 
@@ -174,7 +135,7 @@ class AtOnce:
         return covariance
 
     def _contributions(self, one: SortedSlices) -> FloatArray:
-        gradient = self._gradient(one.rankings)
+        gradient = self._metric.gradient(one.rankings)
         segment = one.segment_of_row
         rows = self.question.rows
         found = np.where(
@@ -183,18 +144,6 @@ class AtOnce:
             one.of_negatives(gradient.centred, gradient.factor)[segment],
         )
         return found if rows.weight is None else found * rows.weight[one.rows]
-
-    def _gradient(self, rankings: RankingSet) -> Gradient:
-        moved = rankings.at_prevalence(self.question.prevalence)
-        bound = self.question.metric.on(moved)
-        first, second, third = (np.zeros(moved.threshold.size) for _ in range(3))
-        flat = Cells(first, second, third, np.zeros(len(moved)))
-        for (groups, index, real), (_, cells, _) in zip(moved.blocks(), moved.lines(), strict=True):
-            values = bound.take(groups).gradient(cells)
-            for field_, found in zip(flat[:3], values[:3], strict=True):
-                field_[index[real]] = np.broadcast_to(found, real.shape)[real]
-            flat.below[groups] = values.below
-        return Gradient(flat, _centred(moved, flat), np.divide(moved.n_neg, rankings.n_neg))
 
     # The rests.
 
@@ -212,12 +161,12 @@ class AtOnce:
                 clustered, correlation = None, np.zeros(block.size)
                 if outside is not None:
                     clustered, correlation = self._outside(outside, number, block, rankings)
-                values = self._measured(rankings, clustered)
+                values = self._metric.measured(rankings, clustered)
                 low, high = values.limits(level)
                 found[:, begin + block] = values.estimate, low, high, correlation
             begin += one.n_slices
         # What coarsening took from the ranking of all rows, it took from the rests.
-        found[:3] += self._coarsened_away(whole)
+        found[:3] += self._metric.coarsened_away(whole.exact, whole.coarse)
         return Rests(*found)
 
     def _outside(
@@ -226,7 +175,7 @@ class AtOnce:
         """Return what clusters change about some rests, and how they correlate with the slices."""
         clusters = self._clusters[cut]  # type: ignore[index]
         own = clusters.summed(self._moved[cut])
-        gradient, top = self._gradient(rankings), bool(self.question.metric.counts_top)
+        gradient, top = self._metric.gradient(rankings), bool(self.question.metric.counts_top)
         counted: Cells = rankings.rows or rankings.cells
         found, correlation = np.empty((3, block.size)), np.zeros(block.size)
         for line, number in enumerate(block.tolist()):
@@ -245,28 +194,3 @@ class AtOnce:
             if scale > 0:
                 correlation[line] = np.sum(sums[0] * sums[1]) / scale
         return Clustered((found[0], found[1]), found[2]), correlation
-
-    def _coarsened_away(self, whole: WholeRanking) -> float:
-        if whole.coarse is whole.exact:
-            return 0.0
-        exact, coarse = (
-            self.question.metric.on(ranking).estimate(ranking)
-            for ranking in (
-                each.at_prevalence(self.question.prevalence) for each in (whole.exact, whole.coarse)
-            )
-        )
-        return exact - coarse
-
-
-def _centred(moved: RankingSet, values: Cells) -> Cells:
-    """Take the mean of each class in each group from values of cells."""
-    cells, group = moved.cells, moved.group_of_row
-    ours = moved.sums(values.positives * cells.positives) / moved.n_pos
-    theirs = moved.sums(values.tied * cells.tied + values.above * cells.above)
-    theirs = (theirs + values.below * cells.below) / moved.n_neg
-    return Cells(
-        values.positives - ours[group],
-        values.tied - theirs[group],
-        values.above - theirs[group],
-        values.below - theirs,
-    )
