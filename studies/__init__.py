@@ -13,8 +13,10 @@ ABOUT = {
     "bias": "how far each estimator of the area is from the truth",
     "downsampling": "what downsampling the negatives does to the areas",
     "drug_discovery": "four scorers on compounds of which 2 % are active",
+    "gate": "how often a gate passes what it should not, and what it should",
     "intervals": "how often each interval covers the true area, and its width",
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
     "region": "the region that no precision-recall curve can reach",
+    "slices": "whether the limits of all slices hold at once",
 }

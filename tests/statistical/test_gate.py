@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import binom
 
-import precall as pr
+from studies.gate import at_margin, at_target
 
 SETS = 300
 
@@ -16,18 +15,19 @@ SETS = 300
 ])  # fmt: skip
 def test_false_passes_at_the_margin(rows, prevalence, mean, margin, shared):
     """The cases where limits that ignore how variance and difference go together pass 8 to 10 %."""
-    truth = [pr.simulate.Binormal(mean=mean).aucpr(prevalence)]
-    worse = brentq(
-        lambda m: pr.simulate.Binormal(mean=m).aucpr(prevalence) - truth[0] + margin, 0.01, 5.0
-    )
     rng = np.random.default_rng(20)
-    passed = 0
-    for _ in range(SETS):
-        y = rng.random(rows) < prevalence
-        both = np.sqrt(shared) * rng.normal(size=rows)
-        own = np.sqrt(1.0 - shared) * rng.normal(size=(2, rows))
-        scores = {"new": worse * y + both + own[0], "old": mean * y + both + own[1]}
-        found = pr.gate(pr.Rows(y, scores), candidate="new", baseline="old", margin=margin)
-        passed += found.passed
+    _, false_passes, _ = at_margin(rows, prevalence, mean, margin, shared, (SETS, 1), rng)
+    passed = round(SETS * false_passes)
     # A gate at 5 % is refused with a probability under 1e-5; one at 13 % is noticed nearly always.
     assert passed <= binom.ppf(1 - 1e-5, SETS, 0.05)
+
+
+@pytest.mark.parametrize(("model", "prevalence", "positives"), [
+    ("binormal_1", 0.1, 20), ("exponential", 0.1, 40), ("calibrated", 0.01, 100),
+])  # fmt: skip
+def test_false_passes_at_a_target(model, prevalence, positives):
+    """With the limits of a two-sided interval at 90 % the first two pass 7 to 8 %."""
+    sets, rng = 4000, np.random.default_rng(positives)
+    _, passed, _ = at_target(model, prevalence, positives, sets, rng)
+    # 5.5 % is allowed for: the limits are approximate. 8 % is noticed nearly always.
+    assert round(sets * passed) <= binom.ppf(1 - 1e-4, sets, 0.055)

@@ -16,6 +16,7 @@ from precall.gates.deciding import Judged, decided, verdict_of
 from precall.gates.rule_words import parse_rule
 from precall.inference import differences
 from precall.inference.compare import RankedModels
+from precall.inference.result import one_sided_limits
 from precall.metrics import Metric, as_metric
 from precall.ranking.stored import write_ranking
 from tests import junit_schema
@@ -582,8 +583,8 @@ def test_a_slice_has_the_numbers_that_slices_give_at_the_common_prevalence():
     parts = {each.slice: each for each in found.rules if each.slice is not None}
     assert {name: part.estimate for name, part in parts.items()} == pytest.approx(expected)
     chosen = rows.select(rows.columns["country"] == "DE")
-    own = pr.interval(chosen, model="new", prevalence=rows["new"].prevalence, confidence_level=0.9)
-    assert parts["country=DE"].low == own.low
+    own = pr.interval(chosen, model="new", prevalence=rows["new"].prevalence)
+    assert parts["country=DE"].low == one_sided_limits(own, 0.9)[0]
     # Three rules, so that a fail is at a third of the error.
     third = own.at_level(1 - 0.1 / 3)
     assert parts["country=DE"].high == third.high
@@ -616,3 +617,26 @@ def test_what_cannot_be_cut():
         pr.gate(rows, candidate="new", baseline="old", by="country", min_positives=1)
     with pytest.raises(InputError, match="by needs rows with columns"):
         pr.gate(ROWS, candidate="new", baseline="old", by="country")
+
+
+def test_the_limit_of_a_rule_holds_by_itself():
+    """It is centred at the less biased estimate, wider with few positives, and at the guard."""
+    for seed, positives in ((0, 12), (1, 40), (2, 400)):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([True, False], [positives, 9 * positives])
+        rows = pr.Rows(y, {"new": rng.normal(size=y.size) + 1.2 * y})
+        found = pr.interval(rows)
+        lower = {level: one_sided_limits(found, level)[0] for level in (0.8, 0.9, 0.98)}
+        assert lower[0.98] < lower[0.9] < lower[0.8] < found.estimate
+        assert lower[0.9] < found.at_level(0.9).low
+        [rule] = pr.gate(rows, candidate="new", rules=["aucpr >= 0.1"]).rules
+        assert rule.low == lower[0.9]
+    # A metric whose limits err alike to both sides has those of its interval.
+    area = pr.interval(rows, "auroc")
+    assert one_sided_limits(area, 0.9) == (area.at_level(0.9).low, area.at_level(0.9).high)
+    # Nothing above a positive was seen: three negatives in a hundred may have been missed.
+    perfect = pr.interval(pr.rank([1] * 50 + [0] * 100, np.arange(150, 0, -1)))
+    share = 1.0 - 0.05 ** (1.0 / 100.0)
+    above = 100.0 * share
+    guard = np.mean([i / (i + above) for i in range(1, 51)])
+    assert one_sided_limits(perfect, 0.9)[0] == pytest.approx(guard, rel=1e-9)

@@ -27,10 +27,12 @@ from studies import (
     bias,
     downsampling,
     drug_discovery,
+    gate,
     intervals,
     planning,
     privacy,
     region,
+    slices,
 )
 from studies.__main__ import main
 from studies._cases import compute
@@ -52,6 +54,7 @@ SLICES = {
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
+    gate: {"PREVALENCES": (0.1,), "N_POS": (20, 40), "OTHERS": ("auroc", "recall_at_threshold")},
     intervals: {
         "plan": lambda quick: [
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
@@ -67,6 +70,7 @@ SLICES = {
     },
     privacy: {"SIZES": ((100, 0.5), (200, 0.1)), "EPSILONS": (1.0,), "SENSITIVITY_ROWS": (100,)},
     region: {},
+    slices: {},
 }
 NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}
 studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())

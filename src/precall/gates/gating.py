@@ -17,7 +17,7 @@ from ..groups.levels import as_column_names, cuts_of
 from ..groups.slices import MIN_POSITIVES, counted_slices
 from ..inference.differences import LimitsAtEveryLevel, UnpairedDifference, paired_difference
 from ..inference.intervals import interval
-from ..inference.result import MetricInterval
+from ..inference.result import MetricInterval, one_sided_limits
 from ..inference.sampling import varying_prevalence
 from ..metrics import Metric
 from ..ranking import Ranking
@@ -368,8 +368,7 @@ class _AtLevels(NamedTuple):
         return self.interval.method
 
     def limits(self, confidence_level: float) -> tuple[float, float]:
-        found = self.interval.at_level(confidence_level)
-        return found.low, found.high
+        return one_sided_limits(self.interval, confidence_level)
 
 
 def _notes(ask: _Question, asked: list[AskedRule]) -> Iterator[str]:

@@ -67,12 +67,25 @@ class MetricInterval(Interval):
         return {name: getattr(self, name) for name in names}
 
 
+def one_sided_limits(interval: MetricInterval, confidence_level: float) -> tuple[float, float]:
+    """Return two limits each of which is wrong with at most half of ``1 - confidence_level``.
+
+    Those of the interval at that level, unless its evidence knows that it errs more to one side.
+    """
+    own = getattr(interval.evidence, "one_sided", interval.evidence.limits)
+    return _around(interval.estimate, *own(confidence_level))
+
+
 # Limits and estimate may come from sums in another order.
 _ROUNDING = 1e-12
 
 
 def _limits(evidence: Evidence, estimate: float, level: float) -> tuple[float, float]:
-    low, high = (float(limit) for limit in evidence.limits(level))
+    return _around(estimate, *evidence.limits(level))
+
+
+def _around(estimate: float, *limits: Any) -> tuple[float, float]:
+    low, high = (float(limit) for limit in limits)
     return (
         estimate if 0 < low - estimate < _ROUNDING else low,
         estimate if 0 < estimate - high < _ROUNDING else high,

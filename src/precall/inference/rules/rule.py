@@ -111,6 +111,13 @@ class Formula(Rule):
         """Return the lower and the upper limit on the unit scale."""
         raise NotImplementedError(f"{type(self).__name__} needs limits(form, level).")
 
+    def one_sided(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return limits each of which is wrong with at most half of ``1 - level``.
+
+        The same as :meth:`limits`, where those err as often to either side.
+        """
+        return self.limits(form, level)
+
     def error(self, form: ClosedForm) -> float:
         """Return the standard error of a single estimate on the unit scale."""
         return math.sqrt(float(form.variance))
@@ -168,6 +175,11 @@ class ClosedForm:
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the lower and the upper limit."""
         low, high = self.rule.limits(self, confidence_level)
+        return self.metric.from_unit(low), self.metric.from_unit(high)
+
+    def one_sided(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return limits each of which holds by itself, with half of the error."""
+        low, high = self.rule.one_sided(self, confidence_level)
         return self.metric.from_unit(low), self.metric.from_unit(high)
 
     @property

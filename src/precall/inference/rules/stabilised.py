@@ -24,6 +24,19 @@ class Stabilised(Formula):
 
     def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
         """Return the limits."""
+        return self._limits(form, level, level, one_sided=False)
+
+    def one_sided(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
+        """Return limits that hold each by itself.
+
+        Rows of a kind that was not seen move one limit only: that one may make all of its error
+        by them.
+        """
+        return self._limits(form, level, 0.5 * (1.0 + level), one_sided=True)
+
+    def _limits(
+        self, form: ClosedForm, level: float, unseen_level: float, *, one_sided: bool
+    ) -> tuple[Any, Any]:
         return limits.influence_limits(
             form.estimate,
             form.variance,
@@ -31,8 +44,9 @@ class Stabilised(Formula):
             level,
             share=form.metric.share_of_positives,
             unbiased=form.unbiased,
-            guard=form.guard(level) if self.guarded else None,
-            ceiling=form.ceiling(level) if self.guarded else None,
+            guard=form.guard(unseen_level) if self.guarded else None,
+            ceiling=form.ceiling(unseen_level) if self.guarded else None,
+            one_sided=one_sided,
         )
 
 
