@@ -25,13 +25,15 @@ def main() -> int:
     answers += r_tools.auc_calculator(sets)
     lines = page.compared(answers)
     files = list(own_data.trec_eval_files())
-    text = page.written(answers, lines, own_data.patients(answers), files)
+    curves = list(own_data.decision_curves())
+    text = page.written(answers, lines, own_data.patients(answers), files, curves)
     Path(options.page).write_text(text, encoding="utf-8")
     for answer in answers:
         if answer.quantity == "missing":
             print(f"not there: {answer.tool}: {answer.message}")
     differ = [case for line in lines.values() for case in line.unexplained]
     differ += [case for _, _, found in files for case in found]
+    differ += [f"dcurves: {name}: {worst:.3g}" for name, _, worst in curves if worst > page.DOUBLE]
     for case in differ:
         print(f"differs: {case}", file=sys.stderr)
     count = sum(line.compared for line in lines.values())

@@ -1,4 +1,4 @@
-"""Data that come with a tool: pROC's patients, and trec_eval's test files."""
+"""Data that come with a tool: pROC's and dcurves' patients, and trec_eval's test files."""
 
 from __future__ import annotations
 
@@ -43,6 +43,43 @@ def patients(answers: list[Answer]) -> list[tuple[str, float, float]]:
             theirs = said[f"wfns_{other}_{quantity}"].value
             found.append((f"wfns against {other}, {quantity}", theirs, value))
     return found
+
+
+# Files of dcurves, the column of the outcome, and the prevalence that dcurves is asked for.
+_DCURVES = (("df_binary.csv", "cancer", None), ("df_case_control.csv", "casecontrol", 0.2))
+_PROBABILITIES = np.arange(1, 36) / 100.0
+
+
+def decision_curves() -> Iterator[tuple[str, int, float]]:
+    """Compare net-benefit curves with those of dcurves on its own patients, if it is there.
+
+    Yields the name of a curve, how many numbers were compared, and the worst difference.
+    """
+    try:
+        import dcurves
+        import pandas as pd
+    except ImportError:
+        return
+    for file, outcome, prevalence in _DCURVES:
+        frame = pd.read_csv(Path(dcurves.__file__).parent / "data" / file)
+        frame[outcome] = frame[outcome].astype(int)
+        model = "cancerpredmarker"
+        theirs = dcurves.dca(
+            data=frame[[outcome, model]],
+            outcome=outcome,
+            modelnames=[model],
+            thresholds=_PROBABILITIES.tolist(),
+            prevalence=prevalence,
+        )
+        ours = pr.net_benefit_curve(
+            pr.Rows(frame[outcome], frame[model]),
+            probabilities=_PROBABILITIES,
+            prevalence=prevalence,
+        )
+        for name, values in {model: ours.y, "all": ours.references["select everything"]}.items():
+            curve = theirs[theirs["model"] == name].sort_values("threshold")["net_benefit"]
+            worst = float(np.max(np.abs(curve.to_numpy() - values)))
+            yield f"{file}, {name}", values.size, worst
 
 
 def trec_eval_files() -> Iterator[tuple[str, int, list[str]]]:

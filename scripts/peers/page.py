@@ -49,6 +49,16 @@ DeLong's test on the 113 patients of `aSAH`, by `roc.test` and by
 | quantity | pROC | here |
 |---|---|---|
 """
+_DECISIONS = """
+## dcurves' own data
+
+Net benefit at 35 probabilities by `dcurves.dca` and by `pr.net_benefit_curve`, on the two files of
+750 patients that come with it; the second is a case-control sample, taken to a prevalence of 0.2.
+`all` is the curve of selecting everybody.
+
+| file and model | numbers | worst difference |
+|---|---|---|
+"""
 _FILES = """
 ## trec_eval's own files
 
@@ -107,6 +117,7 @@ def written(
     lines: dict[tuple[str, str], Line],
     patients: list[tuple[str, float, float]],
     files: list[tuple[str, int, list[str]]],
+    decisions: list[tuple[str, int, float]],
 ) -> str:
     """Return the page."""
     random = sum(name.startswith("random") for name in ours.SETS)
@@ -132,6 +143,10 @@ def written(
     if patients:
         text += _PATIENTS
         text += "".join(f"| {name} | {a:.8g} | {b:.8g} |\n" for name, a, b in patients)
+    if decisions:
+        text += _DECISIONS
+        for name, count, worst in decisions:
+            text += f"| {name} | {count} | {_power(worst)} |\n"
     if files:
         text += _FILES
         for name, count, differ in files:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import pytest
 
 import precall as pr
 from precall.metrics._tools import RULES
-from scripts.peers import data, ours, page, tools
+from scripts.peers import data, ours, own_data, page, tools
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
@@ -158,12 +160,56 @@ def test_a_difference_that_nobody_explained_is_shown():
     assert (area.compared, len(area.unexplained)) == (2, 1)
     assert area.worst == pytest.approx(0.01)
     assert (roc.compared, len(roc.unexplained), sum(roc.aside.values())) == (0, 1, 1)
-    text = page.written(said, lines, [("z", 1.0, 2.0)], [("files", 3, ["map"])])
+    curves = [("curve", 35, 0.5)]
+    text = page.written(said, lines, [("z", 1.0, 2.0)], [("files", 3, ["map"])], curves)
     for part in (
         "not explained: worst",
         "raises against 0.5",
         "| z | 1 | 2 |",
         "| files | 3 | map |",
+        "| curve | 35 | 5.0e-01 |",
     ):
         assert part in text
     assert "- other: not installed" in text
+
+
+def test_net_benefit_on_the_data_of_dcurves():
+    """Two files, a model and everybody: what the page of costs says."""
+    section = TEXT.partition("## dcurves' own data")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| (df_\w+)\.csv, (\w+) \| 35 \| ([^|]+) \|$", section, re.MULTILINE)
+    assert {name for name, _, _ in rows} == {"df_binary", "df_case_control"}
+    assert len(rows) == 4
+    assert max(float(worst) for _, _, worst in rows) <= page.DOUBLE
+
+
+def test_curves_of_dcurves_are_compared_at_the_same_probabilities(monkeypatch, tmp_path):
+    """With a stand-in for the package: its files, and a curve that is off by a hundredth."""
+    folder = tmp_path / "dcurves"
+    (folder / "data").mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for file, outcome, _ in own_data._DCURVES:
+        y = rng.random(60) < 0.3
+        scores = 0.4 * y + 0.5 * rng.random(60)
+        lines = [f"{bool(a)},{b:.6f}" for a, b in zip(y, scores, strict=True)]
+        text = "\n".join([f"{outcome},cancerpredmarker", *lines]) + "\n"
+        (folder / "data" / file).write_text(text)
+
+    def dca(*, data, outcome, modelnames, thresholds, prevalence):
+        import pandas as pd
+
+        rows = pr.Rows(data[outcome], data[modelnames[0]])
+        curve = pr.net_benefit_curve(rows, probabilities=thresholds, prevalence=prevalence)
+        parts = [
+            pd.DataFrame({"model": name, "threshold": thresholds, "net_benefit": values + 0.01})
+            for name, values in (
+                (modelnames[0], curve.y),
+                ("all", curve.references["select everything"]),
+            )
+        ]
+        return pd.concat(parts).iloc[::-1]
+
+    module = types.SimpleNamespace(__file__=str(folder / "__init__.py"), dca=dca)
+    monkeypatch.setitem(sys.modules, "dcurves", module)
+    found = list(own_data.decision_curves())
+    assert [count for _, count, _ in found] == [35] * 4
+    assert [worst for *_, worst in found] == pytest.approx([0.01] * 4)
