@@ -155,3 +155,116 @@ def test_intervals_at_a_threshold_count_them():
     for method in ("influence", "bootstrap_percentile"):
         with pytest.raises(InputError, match="4 missed positives have none"):
             pr.interval(missed, "recall_at_threshold(3.5)", method=method)
+
+
+def test_points_of_the_curve_count_them():
+    """As a curve that ends where the scored ones are all found, and is at precision 0 beyond."""
+    rng = np.random.default_rng(4)
+    for _ in range(50):
+        y, s, _ = random_data(rng, weights="none")
+        ranking = pr.rank(y, s, missed_positives=3)
+        curve = pr.pr_curve(ranking)
+        for recall in (0.2, 0.5, float(ranking.n_pos / ranking.all_positives), 0.99):
+            metric = pr.metrics.precision_at_recall(recall)
+            assert metric(ranking) == pytest.approx(float(curve.at(recall)), rel=1e-12)
+            pair = pr.per_group([ranking, pr.rank(y, s)], metric).values
+            assert pair == pytest.approx([metric(ranking), metric(pr.rank(y, s))], rel=1e-12)
+        for precision in (0.3, 0.8):
+            metric = pr.metrics.recall_at_precision(precision)
+            share = ranking.n_pos / ranking.all_positives
+            assert metric(ranking) == pytest.approx(share * metric(pr.rank(y, s)), rel=1e-12)
+    assert pr.metrics.precision_at_recall(0.5)(pr.rank([0, 0], [2, 1], missed_positives=1)) == 0.0
+
+
+def test_what_errors_cost_counts_them():
+    probabilities, grid = [0.9, 0.8, 0.6, 0.4, 0.2, 0.1], [0.15, 0.5, 0.7]
+    y = [1, 1, 0, 1, 0, 0]
+    ranking = pr.rank(y, probabilities, thresholds=grid, missed_positives=2)
+    worth = pr.net_benefit_curve(ranking, probabilities=grid)
+    for place, q in enumerate(grid):
+        assert worth.y[place] == pytest.approx(pr.metrics.net_benefit(q)(ranking), rel=1e-12)
+    # Of eight, three can be found; selecting everything finds them, with three false alarms.
+    everything = [3 / 8 - 3 / 8 * q / (1 - q) for q in grid]
+    assert worth.references["select everything"] == pytest.approx(everything, rel=1e-12)
+    assert worth.prevalence == pytest.approx(5 / 8)
+    cost = pr.cost_curve(ranking)
+    recall, rate = np.append(0.0, ranking.tp) / 5, np.append(0.0, ranking.fp) / 3
+    recall, rate = np.append(recall, 3 / 5), np.append(rate, 1.0)
+    for x in np.linspace(0.0, 1.0, 11):
+        lowest = np.min((1.0 - recall) * x + rate * (1.0 - x))
+        assert float(cost.at(x)) == pytest.approx(lowest, abs=1e-12)
+    assert cost.references["select everything"][-1] == pytest.approx(2 / 5)
+
+
+def test_random_orders_miss_them_too():
+    from scipy.stats import hypergeom
+
+    ranking = pr.rank(Y, S, thresholds=[2.5], missed_positives=3)
+    found = pr.chance_test(ranking, "recall_at_threshold(2.5)")
+    assert found.estimate == pytest.approx(2 / 5)
+    assert found.expected == pytest.approx(3 * 2 / 5 / 5)
+    assert found.p_value == pytest.approx(hypergeom.sf(1, 5, 2, 3))
+    with pytest.raises(InputError, match="a test of aucpr against random orders needs a score"):
+        pr.chance_test(ranking)
+
+
+def _ranked_last(y, s, missed):
+    """The same with the missed positives as rows below all others."""
+    labels, scores = np.append(y, np.ones(missed, dtype=bool)), np.append(s, np.full(missed, -1e9))
+    return pr.rank(labels, scores)
+
+
+def test_certificates_count_them_below_every_threshold():
+    """What is about all positives is as if they came last; precision as if they did not exist."""
+    rng = np.random.default_rng(0)
+    certified = 0
+    for _ in range(40):
+        rows, missed = int(rng.integers(100, 800)), int(rng.integers(1, 30))
+        y = rng.random(rows) < 0.3
+        s = np.round(rng.normal(size=rows) + 1.8 * y, int(rng.integers(1, 4)))
+        ours, last = pr.rank(y, s, missed_positives=missed), _ranked_last(y, s, missed)
+        for asked in (
+            {"min_recall": 0.6},
+            {"min_recall": 0.9},
+            {"min_net_benefit": 0.05, "probability": 0.2},
+            {"min_precision": 0.5, "prevalence": 0.1},
+        ):
+            point, other = (pr.operating_point(each, **asked) for each in (ours, last))
+            if other.certified and other.threshold > -1e9:
+                certified += 1
+                assert (point.threshold, point.recall) == (other.threshold, other.recall)
+                assert point.recall_bound == other.recall_bound
+            elif not other.certified:
+                assert not point.certified
+        for asked in ({"min_precision": 0.7}, {"max_selected": 0.3}):
+            point, other = (pr.operating_point(each, **asked) for each in (ours, pr.rank(y, s)))
+            assert (point.threshold, point.precision) == (other.threshold, other.precision)
+            assert point.precision_bound == other.precision_bound
+            if point.certified:
+                assert point.confusion.fn == other.confusion.fn + missed
+                assert point.recall.estimate < other.recall.estimate
+        asked = {"min_precision": 0.7, "min_npv": 0.75}
+        two, below, above = (pr.two_thresholds(r, **asked) for r in (ours, last, pr.rank(y, s)))
+        assert two.upper == above.upper
+        if two.upper == below.upper:
+            assert two.lower == below.lower
+        parts = two.true_positives + two.reviewed_positives + two.false_negatives
+        assert parts == ours.all_positives
+        assert two.false_negatives >= missed
+    assert certified > 60
+
+
+def test_a_recall_that_was_not_reached_is_not_promised():
+    y = np.repeat([True, False], [50, 200])
+    s = np.arange(250, 0, -1)
+    point = pr.operating_point(pr.rank(y, s, missed_positives=50), min_recall=0.8)
+    assert not point.certified
+    assert point.positives_needed is None
+    assert "on 100 positives: no threshold has clearly more on this data" in point.message
+    # 50 of 52 is more than nine tenths, and 52 positives are too few to promise it.
+    near = pr.operating_point(pr.rank(y, s, missed_positives=2), min_recall=0.9)
+    assert near.positives_needed > 52
+    grown = pr.rank(np.repeat(y, 10), np.repeat(s, 10), missed_positives=20)
+    assert pr.operating_point(grown, min_recall=0.9).certified == (near.positives_needed <= 520)
+    with pytest.raises(InputError, match="missed positives have no weights"):
+        pr.operating_point(pr.rank(y, s, sample_weight=1.0 + y, missed_positives=2), min_recall=0.5)

@@ -152,7 +152,7 @@ def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
     ``y`` is ``FNR x + FPR (1 - x)``, the expected cost as a share of the worst, at the best
     threshold for that ``x``: the lower envelope of one line per threshold, whose corners are those
     of the ROC convex hull. It needs no probabilities, and holds at any prevalence, which is part
-    of ``x``.
+    of ``x``. Missed positives are misses at every threshold, also where everything is selected.
 
     Parameters
     ----------
@@ -167,12 +167,14 @@ def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
     >>> pr.cost_curve(ranking).area()
     0.0
     """
-    ranking = _both_classes(as_ranked(data, model).ranking.of_positives, "cost_curve")
+    ranking = as_ranked(data, model, missed=True).ranking.of_positives
+    ranking = _both_classes(ranking, "cost_curve")
     tp = np.concatenate([[0.0], ranking.tp, [float(ranking.n_pos)]])
     fp = np.concatenate([[0.0], ranking.fp, [float(ranking.n_neg)]])
     threshold = np.concatenate([[np.inf], ranking.threshold.astype(np.float64), [-np.inf]])
     corners = roc_hull(tp, fp)
-    recall, rate = tp[corners] / ranking.n_pos, fp[corners] / ranking.n_neg
+    n_pos, n_neg = float(ranking.all_positives), float(ranking.n_neg)
+    recall, rate = tp[corners] / n_pos, fp[corners] / n_neg
     # From one corner to the next it pays to move where both cost the same.
     rise, run = np.diff(recall), np.diff(rate)
     x = np.concatenate([[0.0], run / (rise + run), [1.0]])
@@ -182,8 +184,11 @@ def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
         x=x,
         y=(1.0 - recall[corner]) * x + rate[corner] * (1.0 - x),
         threshold=threshold[corners][corner],
-        references={"select everything": 1.0 - x, "select nothing": x},
-        prevalence=float(ranking.prevalence),
+        references={
+            "select everything": (1.0 - recall[-1]) * x + 1.0 - x,
+            "select nothing": x,
+        },
+        prevalence=n_pos / (n_pos + n_neg) if ranking.missed else float(ranking.prevalence),
     )
 
 
@@ -202,7 +207,8 @@ def net_benefit_curve(
     Parameters
     ----------
     data : Rows or Ranking
-        A ranking has to keep the probabilities: ``pr.rank(..., thresholds=probabilities)``.
+        A ranking has to keep the probabilities: ``pr.rank(..., thresholds=probabilities)``. Its
+        missed positives are rows that are never selected.
     model : str, optional
         Which model, where the rows have several.
     probabilities : array-like, optional
@@ -220,14 +226,15 @@ def net_benefit_curve(
     """
     grid = _as_probabilities(probabilities)
     ranking = _both_classes(
-        as_ranked(data, model, tuple(grid.tolist())).ranking, "net_benefit_curve"
+        as_ranked(data, model, tuple(grid.tolist()), missed=True).ranking, "net_benefit_curve"
     )
     _require_probabilities(data, model, ranking, "net_benefit_curve")
-    own = float(ranking.prevalence)
+    n_pos, n_neg = float(ranking.all_positives), float(ranking.n_neg)
+    own = n_pos / (n_pos + n_neg) if ranking.missed else float(ranking.prevalence)
     share = own if prevalence is None else _validation.as_fraction(prevalence, "prevalence")
     rows = np.array([ranking.rows_reaching(q) for q in grid.tolist()], dtype=np.int64)
-    recall = np.append(0.0, ranking.tp)[rows] / ranking.n_pos
-    rate = np.append(0.0, ranking.fp)[rows] / ranking.n_neg
+    recall = np.append(0.0, ranking.tp)[rows] / n_pos
+    rate = np.append(0.0, ranking.fp)[rows] / n_neg
     odds = grid / (1.0 - grid)
     return DecisionCurve(
         kind="net_benefit",
@@ -235,7 +242,7 @@ def net_benefit_curve(
         y=share * recall - (1.0 - share) * rate * odds,
         threshold=grid,
         references={
-            "select everything": share - (1.0 - share) * odds,
+            "select everything": share * (ranking.n_pos / n_pos) - (1.0 - share) * odds,
             "select nothing": np.zeros(grid.size),
         },
         prevalence=share,
@@ -320,7 +327,7 @@ def _as_probabilities(given: object) -> FloatArray:
 
 def _require_probabilities(data: Any, model: str | None, ranking: Ranking, what: str) -> None:
     """Refuse scores outside [0, 1], as far as they are known."""
-    rows = as_ranked(data, model).rows
+    rows = as_ranked(data, model, missed=True).rows
     known = ranking.threshold if rows is None else rows.scores[rows.model_named(model)]
     require_probabilities(known, what, "take cost_curve, which needs no probabilities")
 

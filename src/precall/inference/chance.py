@@ -126,7 +126,8 @@ def chance_test(
     ----------
     data : Ranking or Rows
         Without weights and without clusters. A ranking does not know which of its negatives are
-        tied with each other, and takes them as untied; rows know.
+        tied with each other, and takes them as untied; rows know. Missed positives stay missed in
+        every order where the metric is one of a threshold; other metrics refuse them.
     metric : metric or its words, default "aucpr"
         Any metric of the order of the rows, or of a threshold.
     model : str, optional
@@ -153,8 +154,10 @@ def chance_test(
     _validation.require_progress(progress)
     count = _validation.as_count(n_resamples, "n_resamples", minimum=1)
     generator = _validation.as_generator(rng)
-    ranking, rows, _ = as_ranked(data, model, chosen.thresholds)
+    ranking, rows, _ = as_ranked(data, model, chosen.thresholds, missed=True)
     _require_exchangeable(ranking, rows)
+    if not isinstance(chosen, OfCounts):
+        _validation.require_scored(ranking, f"a test of {chosen} against random orders")
     bound = chosen.on_both_classes(ranking)
     estimate = float(bound.of_ranking(ranking))
     if isinstance(chosen, OfCounts):
@@ -277,7 +280,9 @@ def _at_threshold(metric: OfCounts, ranking: Ranking, estimate: float) -> Chance
     selected += int(np.sum((ranking.above + ranking.tied)[:reached]))
     tp = np.arange(max(selected - m, 0), min(n, selected) + 1)
     probability = _hypergeometric(tp, n, m, selected)
-    values = np.asarray(metric.of(tp, selected - tp, float(n), float(m)), dtype=np.float64)
+    # Random orders are of the rows that have a score: missed positives stay missed.
+    everyone = float(n + ranking.missed)
+    values = np.asarray(metric.of(tp, selected - tp, everyone, float(m)), dtype=np.float64)
     order = np.argsort(values, kind="stable")
     return ChanceTest(
         metric=str(metric),

@@ -55,8 +55,36 @@ def reach(cells: Cells, tp: Any) -> Point:
     return Point(row, share, (at(fp) - (1.0 - share) * at(tied))[..., 0])
 
 
+class CurvePoint(Metric):
+    """A point of the curve; positives that were never scored lie beyond its end."""
+
+    counts_missed = True
+
+    def among(self, cells: Cells, n: Any) -> Any:
+        """Return the metric where there are `n` positives in all."""
+        raise NotImplementedError(f"{type(self).__name__} needs among(cells, n).")
+
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
+        """Return the metric where every positive has a score."""
+        return self.among(cells, np.sum(cells.positives, axis=-1))
+
+    def of_ranking(self, ranking: Ranking) -> float:
+        """Return the metric of one ranking; 0 where no positive was scored."""
+        if not ranking.n_pos:
+            return 0.0
+        return float(self.among(ranking.cells, ranking.all_positives))
+
+    def per_group(self, rankings: Any) -> FloatArray:
+        """Return the metric of every ranking of a set."""
+        values = np.zeros(len(rankings))
+        for groups, cells, _ in rankings.lines():
+            n = np.sum(cells.positives, axis=-1) + rankings.missed[groups]
+            values[groups] = self.among(cells, n)
+        return values
+
+
 @dataclass(frozen=True)
-class PrecisionAtRecall(Metric):
+class PrecisionAtRecall(CurvePoint):
     """The precision of the curve at one recall.
 
     Parameters
@@ -104,10 +132,11 @@ class PrecisionAtRecall(Metric):
         """A report shows it at the recall of interest."""
         return cls(recall)
 
-    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
-        """Return the precision."""
-        tp = self.recall * np.sum(cells.positives, axis=-1)
-        return ratio(tp, tp + reach(cells, tp).fp)[()]
+    def among(self, cells: Cells, n: Any) -> Any:
+        """Return the precision; 0 at a recall beyond the end of the curve."""
+        tp = self.recall * np.asarray(n)
+        reached = at_least(np.sum(cells.positives, axis=-1), tp)
+        return np.where(reached, ratio(tp, tp + reach(cells, tp).fp), 0.0)[()]
 
     def gradient(self, cells: Cells) -> Cells:
         """Precision at recall r moves by its own FP and by the threshold, which positives set.
@@ -140,7 +169,7 @@ class PrecisionAtRecall(Metric):
 
 
 @dataclass(frozen=True)
-class RecallAtPrecision(Metric):
+class RecallAtPrecision(CurvePoint):
     """The largest recall of a threshold whose precision is at least so much.
 
     Parameters
@@ -171,9 +200,9 @@ class RecallAtPrecision(Metric):
         """What it is called in tables."""
         return f"recall at precision {self.precision:g}"
 
-    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
+    def among(self, cells: Cells, n: Any) -> Any:
         """Return the recall; 0 if no threshold is precise enough."""
         tp = np.cumsum(cells.positives, axis=-1)
         fp = np.cumsum(cells.above + cells.tied, axis=-1)
         precise = at_least(ratio(tp, tp + fp), self.precision)
-        return np.max(np.where(precise, tp, 0), axis=-1) / tp[..., -1]
+        return np.max(np.where(precise, tp, 0), axis=-1) / n

@@ -150,6 +150,7 @@ def two_thresholds(
     data : Ranking or Rows
         As in :func:`precall.operating_point`. Rows leave less to review: a ranking does not keep
         the scores of negatives, so its lower threshold comes from bounds at all thresholds at once.
+        Missed positives count as decided negative, which they are if nobody looks for them.
     model : str, optional
         Which model, where the rows have several.
     min_precision : float
@@ -210,8 +211,9 @@ def _below_by_bounds(
     ranking: Ranking, counts: IndependentCounts, required: float, part: float
 ) -> _Side:
     """Sets under the scores of positives, both shares bounded at all thresholds at once."""
-    n, m, total = counts.n_pos, counts.n_neg, counts.n_rows
+    n, m = counts.n_pos, counts.n_neg
     if counts.prevalence is None:
+        total = counts.n_all
         positives, negatives = n - counts.cut_tp[1::2], m - counts.cut_fp[1::2]
         right = uniform_share(negatives, total, part / 2.0)
         wrong = 1.0 - uniform_share(total - positives, total, part / 2.0)
@@ -219,7 +221,7 @@ def _below_by_bounds(
         right = (1.0 - counts.prevalence) * uniform_share(m - counts.fp, m, part / 2.0)
         wrong = counts.prevalence * (1.0 - uniform_share(counts.tp, n, part / 2.0))
     certified = at_least(ratio(right, right + wrong), required) & (right > 0.0)
-    side = _Side(ranking.threshold, ranking.n_neg - ranking.fp, ranking.n_pos - ranking.tp)
+    side = _Side(ranking.threshold, ranking.n_neg - ranking.fp, ranking.all_positives - ranking.tp)
     return side.take(certified)
 
 
@@ -272,7 +274,10 @@ def _result(
     sides = (upper, lower)
     right = [0.0 if side is None else float(side.right) for side in sides]
     wrong = [0.0 if side is None else float(side.wrong) for side in sides]
-    between = (ranking.n_pos - right[0] - wrong[1], ranking.n_neg - wrong[0] - right[1])
+    # Positives that were never scored are taken for negatives, and nobody reviews them.
+    unseen = float(ranking.missed)
+    left = ranking.all_positives - right[0] - (unseen if lower is None else wrong[1])
+    between = (left, ranking.n_neg - wrong[0] - right[1])
     total = float(ranking.n_pos + ranking.n_neg)
     scale = counts.n_rows / total
     shares = [
@@ -302,7 +307,7 @@ def _result(
         true_positives=right[0],
         false_positives=wrong[0],
         true_negatives=right[1],
-        false_negatives=wrong[1],
+        false_negatives=unseen if lower is None else wrong[1],
         reviewed_positives=float(between[0]),
         reviewed_negatives=float(between[1]),
         confidence_level=level,

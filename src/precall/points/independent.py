@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio
-from ..exceptions import ReliabilityWarning
+from ..exceptions import InputError, ReliabilityWarning
 from ..ranking import Cells, Ranking
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,6 +22,8 @@ class IndependentCounts(NamedTuple):
     The cuts are the two edges of each row, just above its score and just under it, in turn.
     From one row to the next only negatives are passed, so whoever passes the tests at the edges
     passes them at every score.
+
+    Missed positives are positives in `n_pos`, and rows in `n_all`; `n_rows` are those with a score.
     """
 
     tp: FloatArray  # at each row
@@ -31,6 +33,7 @@ class IndependentCounts(NamedTuple):
     cut_tp: FloatArray  # at each cut, two per row
     cut_fp: FloatArray
     n_rows: float
+    n_all: float  # the same, and the positives that were never scored
     selected_rows: FloatArray  # at each row, how many rows of the data, whatever they weigh
     prevalence: float | None  # that precision refers to, if it is not that of the rows
     exact: bool
@@ -41,8 +44,14 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
 
     Weights that are constant within each class only change the prevalence: the rows are counted
     as they are. Other weights give effective counts (Kish): rows of weights w count as
-    ``(sum w)**2 / sum w**2``, per class or among the selected.
+    ``(sum w)**2 / sum w**2``, per class or among the selected. Missed positives have no weights,
+    so with weights they are refused.
     """
+    if ranking.missed and ranking.rows is not None:
+        raise InputError(
+            "missed positives have no weights, so nothing can be promised for them beside rows "
+            "that have some: rank the rows without weights."
+        )
     rows, own = ranking.rows or ranking.cells, None
     sizes = float(np.sum(rows.positives)), float(_negatives(rows))
     exact = bool(np.allclose(ranking.effective_sizes, sizes, rtol=1e-9, atol=0.0))
@@ -70,11 +79,12 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
     return IndependentCounts(
         tp=tp,
         fp=fp,
-        n_pos=sizes[0],
+        n_pos=sizes[0] + ranking.missed,
         n_neg=sizes[1],
         cut_tp=cut_tp,
         cut_fp=cut_fp,
         n_rows=n_rows,
+        n_all=n_rows + ranking.missed,
         selected_rows=selected_rows,
         prevalence=own if prevalence is None else prevalence,
         exact=exact,

@@ -51,7 +51,8 @@ def operating_point(
     ----------
     data : Ranking or Rows
         Not coarsened: testing has to see every score. Rows with clusters are refused, because the
-        bounds hold for independent rows only.
+        bounds hold for independent rows only. Missed positives count as positives that no threshold
+        finds: in recall and in net benefit, and in `prevalence`.
     model : str, optional
         Which model, where the rows have several; see `n_candidates` if it was chosen among them.
     min_precision, min_recall : float, optional
@@ -177,7 +178,7 @@ def points_of_precision(
 
 def independent_rows(data: Any, model: str | None, what: str) -> tuple[Ranking, Any]:
     """Return the ranking, and the rows if there are any; refuse rows that belong together."""
-    ranking, rows, _ = as_ranked(data, model)
+    ranking, rows, _ = as_ranked(data, model, missed=True)
     if rows is not None and rows.cluster is not None:
         raise InputError(
             f"{what} takes rows as independent, and these rows have clusters, so its "

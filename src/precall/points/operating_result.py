@@ -179,7 +179,7 @@ def _refusal(question: Question, shortfall: Shortfall) -> str:
     together = " together" if len(question.asked) > 1 else ""
     text = (
         f"no threshold can be promised {what}{together} with {100 * question.level:.6g} % "
-        f"confidence{choice} on {question.ranking.n_pos:.12g} positives: {shortfall.reason}"
+        f"confidence{choice} on {question.ranking.all_positives:.12g} positives: {shortfall.reason}"
     )
     if shortfall.positives_needed is None:
         return f"{text}."

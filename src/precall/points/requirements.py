@@ -14,6 +14,15 @@ that several requirements certify, each at its part of delta, have all of them t
 - **Net benefit** is a difference of two shares of all rows: positives selected, and negatives
   selected times the odds of the threshold probability. Each share is bounded at all thresholds at
   once, at half of delta.
+
+**Missed positives.** Give every positive that the scorer never saw a score of its own, below all
+others, at which nothing is ever selected. Then the rows, those included, are independent draws from
+one distribution, ties included, and everything above holds as it stands: recall is a share of all
+positives (its ranks are among ``n + missed``; a rank beyond the scored ones certifies nothing), net
+benefit one of all rows. Precision and the share selected are about rows that have a score. Given
+how many those are, they are independent draws too, so both are tested on them alone, as if nothing
+had been missed. What is certified together has errors that add up, whatever each was conditioned
+on.
 """
 
 from __future__ import annotations
@@ -134,10 +143,14 @@ class MinRecall(Requirement):
     def certified(self, counts: IndependentCounts, delta: float) -> Mask:
         """From the positive whose rank was fixed beforehand."""
         rank = smallest_rank(counts.n_pos, self.required, delta)
+        found = np.zeros(counts.tp.shape, dtype=np.bool_)
         if rank is None:
-            return np.zeros(counts.tp.shape, dtype=np.bool_)
-        first = min(int(np.searchsorted(counts.tp, rank)), counts.tp.size - 1)
-        return np.arange(counts.tp.size) >= first
+            return found
+        first = int(np.searchsorted(counts.tp, rank))
+        if counts.n_all == counts.n_rows:  # effective counts may fall short by rounding
+            first = min(first, counts.tp.size - 1)
+        found[first:] = True
+        return found
 
     def possible(self, counts: IndependentCounts, delta: float, scale: float) -> Mask:
         """As if the same positives came so many times."""
@@ -244,7 +257,7 @@ class MinNetBenefit(Requirement):
         if counts.prevalence is not None:
             recall, rate = class_bounds(counts, delta, scale)
             return counts.prevalence * recall - odds * (1.0 - counts.prevalence) * rate
-        found, wrong = row_bounds(counts, delta, scale)
+        found, wrong = row_bounds(counts, delta, scale, missed=True)
         return found - odds * wrong
 
 
@@ -270,10 +283,13 @@ def class_bounds(
 
 
 def row_bounds(
-    counts: IndependentCounts, delta: float, scale: float = 1.0
+    counts: IndependentCounts, delta: float, scale: float = 1.0, *, missed: bool = False
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the same for positives and for negatives selected, as shares of all rows."""
-    total = scale * counts.n_rows
+    """Return the same for positives and for negatives selected, as shares of all rows.
+
+    Of those that have a score, or with `missed` of all.
+    """
+    total = scale * (counts.n_all if missed else counts.n_rows)
     found = uniform_share(scale * counts.cut_tp[1::2], total, delta / 2.0)
     return found, 1.0 - uniform_share(total - scale * counts.cut_fp[1::2], total, delta / 2.0)
 

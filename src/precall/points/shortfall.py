@@ -51,7 +51,7 @@ def _alone(counts: IndependentCounts, asked: Requirement, part: float) -> Shortf
     if not asked.uncertain:
         return Shortfall("more rows than that are selected at the highest threshold")
     enough = asked.enough(part)
-    if enough is not None:
+    if enough is not None and counts.n_all == counts.n_rows:  # else not all can be found
         return Shortfall("there are too few positives", enough)
     return more_of_the_same(counts, partial(_possible, counts, [asked], part))
 
