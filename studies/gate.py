@@ -67,7 +67,7 @@ def at_target(
         evidence = formula(aucpr(), "guarded", cells, (n, m), "random")
         low, _ = evidence.one_sided(1.0 - 2.0 * ALPHA)
         passed += [np.count_nonzero(low >= share * truth) for share in (1.0, BETTER)]
-    return truth, *(float(count) / data_sets for count in passed)
+    return truth, float(passed[0]) / data_sets, float(passed[1]) / data_sets
 
 
 def asked_of(name: str, scenario: Binormal) -> tuple[str, float]:
@@ -102,7 +102,7 @@ def of_other(
         rules = [f"{words} >= {target!r}" for target in (truth, BETTER * truth)]
         found = pr.gate(data, candidate="new", rules=rules)
         passed += [rule.verdict == "passed" for rule in found.rules]
-    return truth, *(float(count) / data_sets for count in passed)
+    return truth, float(passed[0]) / data_sets, float(passed[1]) / data_sets
 
 
 def at_margin(

@@ -60,7 +60,8 @@ def simulated(place: int, data_sets: int, seed: int) -> Row:
         rows, by = one_data_set(levels, low, high, rng)
         found = pr.slices(rows, by, prevalence=PREVALENCE)
         counted += len(found)
-        held += all(one.interval.low <= truth <= one.interval.high for one in found)
+        limits = [one.interval for one in found if one.interval is not None]
+        held += all(each.low <= truth <= each.high for each in limits)
         claimed += bool(found.below or found.above)
     return {
         "case": place,
