@@ -26,7 +26,6 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
     return {
         "strip": _strip(evaluation) if evaluation.models[0].has_both_classes else [],
         "pairs": _pairs(evaluation),
-        "groups": _groups(evaluation) if evaluation.models[0].has_both_classes else [],
         "compared_groups": compared_groups(evaluation),
         "times": time_section(evaluation),
         "chart_tables": chart_tables(evaluation),
@@ -174,43 +173,6 @@ def _spans(ranges: Any) -> str:
         return f"{joined[0][0]:.2g} to {joined[-1][1]:.2g}, with gaps"
     ends = [(f"{low:.2g}", f"{high:.2g}") for low, high in joined]
     return wording.listing([low if low == high else f"{low} to {high}" for low, high in ends])
-
-
-def _groups(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Groups by the best model's normalised area, lowest first; those without one at the end."""
-    best = evaluation.models.index(evaluation.best)
-
-    def key(group: Any) -> tuple[bool, float]:
-        measure = group.measures[best]["aucnpr"]
-        return measure.interval is None, measure.estimate
-
-    return [
-        {
-            "title": group.title,
-            "n_pos": group.n_pos,
-            "rows": group.n_pos + group.n_neg,
-            "prevalence": group.prevalence,
-            "models": [
-                {name: _cell(model[name]) for name in ("aucpr", "aucnpr")}
-                for model in group.measures
-            ],
-        }
-        for group in sorted(evaluation.groups, key=key)
-    ]
-
-
-def _cell(measure: Measure) -> dict[str, Any]:
-    """A group's measure as text and as a small bar; a dash where it is only a convention."""
-    interval = measure.interval
-    if interval is None:
-        return {"text": "–", "note": measure.note, "low": 0, "width": 0, "at": None}
-    return {
-        "text": measure.text,
-        "note": "",
-        "low": round(100 * max(interval.low, 0.0), 2),
-        "width": round(100 * (interval.high - max(interval.low, 0.0)), 2),
-        "at": round(100 * max(measure.estimate, 0.0), 2),
-    }
 
 
 def _facts(model: ModelEvaluation) -> dict[str, Any]:

@@ -106,6 +106,6 @@ def group_sentences(evaluation: Evaluation) -> list[str]:
 
 _MOST_NAMED = 5
 _NOT_COMPARED = (
-    "The limits of all groups hold at once. No group was compared with the rows outside of it: "
-    "that takes the rows themselves, or counts that were not made."
+    "No group was compared with the rows outside of it: that takes the rows themselves, or counts "
+    "that were not made."
 )
