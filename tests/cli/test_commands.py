@@ -142,13 +142,18 @@ def test_a_private_curve_says_what_its_ranges_cover_and_which_scores_it_takes(ru
     result = run(*options)
     assert result.status == 0, result.err
     text = " ".join(result.out.split())
-    assert "(95 %" not in text
-    assert "leaves out the sampling of the rows and the error of counting scores in" in text
-    assert "not an interval of the true area" in text
+    assert "value (95 %, noise and binning)" in text
+    assert "precision (range of the noise)" in text
+    assert "They leave out the error of counting scores in" in text
+    assert "The interval is for the value of these rows" in text
     assert "The bins run from 0 to 1; a score outside counts in the first or the last" in text
     assert "--range LOW HIGH" in text
     found = run(*options, "--json").json()
-    assert "noise only" in found["released"][0]["covers"]
+    assert found["released"][0]["covers"] == "noise and binning"
+    assert found["points_cover"] == "noise only, without binning error"
+    wider = run(*options, "--population", "--json").json()
+    assert wider["released"][0]["covers"] == "noise, binning and sampling"
+    assert "for the population" in " ".join(run(*options, "--population").out.split())
     assert found["range"] == [0.0, 1.0]
     moved = run(*options, "--range", "-4", "4", "--json").json()
     assert moved["range"] == [-4.0, 4.0]

@@ -378,7 +378,7 @@ def test_error_bars_say_what_they_are():
     assert band.method == "noise only, without binning error"
     assert not band.simultaneous
     assert (band.low <= band.high).all()
-    interval = curve.area_interval(n_resamples=40, rng=0)
+    interval = curve.area_interval(of="noise", n_resamples=40, rng=0)
     assert interval.method == band.method
     assert interval.low < curve.area() + 0.05
     assert 0 < interval.width < 0.2

@@ -34,13 +34,16 @@ Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.int6
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.
 _OF_METRICS = {"--metric": "metrics", "--delta": "delta", "--mechanism": "mechanism"}
-_COVERS = "the noise only: neither the sampling of the rows nor the counting of scores in bins"
 # The same whatever is wrong, because whoever sees it may not see the rows.
 _WRONG = (
     "these rows cannot be released: something is wrong with them or with the names of the columns. "
     "A private command does not say what. This one does, and what it prints is not private: "
     "precall check FILE --label COLUMN --score COLUMN"
 )
+_MEANINGS = {
+    False: "The interval is for the value of these rows; --population adds their sampling.",
+    True: "The interval is for the population that the rows were drawn from.",
+}
 _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -103,6 +106,11 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     help="With --curve: public range of the scores, 0 1 if not given; not one read off the data.",
 )
 @click.option(
+    "--population",
+    is_flag=True,
+    help="Intervals for the population that the rows were drawn from: sampling is in them too.",
+)
+@click.option(
     "--ledger",
     metavar="PATH",
     help="File that keeps what was spent on these rows: nothing is released beyond its total.",
@@ -151,6 +159,7 @@ def command(
     mechanism: str,
     curve: bool,
     limits: tuple[float, float] | None,
+    population: bool,
     ledger: str | None,
     total: float | None,
     moved: bool,
@@ -188,10 +197,11 @@ def command(
         return
     budget = _budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
     rows = _read(file, roles, reading)
+    of = "population" if population else "rows"
     if curve:
-        released = _curve(rows, epsilon, limits, budget, rows_per_person)
+        released = _curve(rows, epsilon, limits, budget, rows_per_person, of)
     else:
-        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget, rows_per_person)
+        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget, rows_per_person, of)
     released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
     if as_json:
         write_json({"precall": __version__, **released})
@@ -307,6 +317,7 @@ def _metrics(
     mechanism: str,
     budget: Budget,
     rows_per_person: int,
+    of: str,
 ) -> dict[str, Any]:
     from .. import privacy
     from ..privacy._ledger import exact, rounded_down
@@ -329,10 +340,11 @@ def _metrics(
         )
         plain = value.to_dict()
         try:
-            interval = value.interval()
+            interval = value.interval(of=of)
             plain |= {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
+            plain |= {"covers": interval.method}
         except InputError:  # a mechanism whose noise is not known
-            plain |= {"low": None, "high": None, "confidence_level": None}
+            plain |= {"low": None, "high": None, "confidence_level": None, "covers": None}
         values.append(plain)
     return {
         "epsilon": epsilon,
@@ -356,6 +368,7 @@ def _curve(
     limits: tuple[float, float] | None,
     budget: Budget,
     rows_per_person: int,
+    of: str,
 ) -> dict[str, Any]:
     from .. import privacy
 
@@ -372,7 +385,7 @@ def _curve(
         person=person,
         rows_per_person=rows_per_person,
     )
-    area, band = curve.area_interval(), curve.band(at=_RECALLS)
+    area, band = curve.area_interval(of=of), curve.band(at=_RECALLS)
     points = [
         {"recall": x, "precision": y, "low": low, "high": high}
         for x, y, low, high in zip(band.x, band.y, band.low, band.high, strict=True)
@@ -383,7 +396,7 @@ def _curve(
         "low": area.low,
         "high": area.high,
         "confidence_level": area.confidence_level,
-        "covers": _COVERS,
+        "covers": area.method,
         "epsilon": epsilon,
         "delta": 0.0,
         "mechanism": curve.mechanism,
@@ -398,6 +411,7 @@ def _curve(
         "range": [float(curve.edges[0]), float(curve.edges[-1])],
         "scores_outside_the_range": "count in the first or the last bin",
         "points": points,
+        "points_cover": band.method,
         "curve": curve.to_dict(),
     }
 
@@ -415,16 +429,16 @@ def show(released: dict[str, Any]) -> None:
         )
         rows.append([value["metric"].replace("_", " "), text, f"{value['epsilon']:.4g}"])
     whole = "points" in released
-    # Without the binning error a level would be read as that of an interval.
-    meaning = "range of the noise" if whole else "95 %, noise only"
+    covers = released["released"][0]["covers"]
     grid(
         output,
-        [("released", "left"), (f"value ({meaning})", "right"), ("epsilon", "right")],
+        [("released", "left"), (f"value (95 %, {covers})", "right"), ("epsilon", "right")],
         rows,
     )
     output.print()
     if whole:
-        columns = [("recall", "right"), (f"precision ({meaning})", "right")]
+        # Without the binning error a level would be read as that of an interval.
+        columns = [("recall", "right"), ("precision (range of the noise)", "right")]
         points = [
             [f"{p['recall']:g}", wording.interval(p["precision"], p["low"], p["high"])]
             for p in released["points"]
@@ -437,18 +451,15 @@ def show(released: dict[str, Any]) -> None:
     text = f"Epsilon {released['epsilon']:g} was spent on {size}."
     if released["left_in_the_ledger"] is not None:
         text += f" {released['left_in_the_ledger']:.6g} is left in the ledger."
+    meaning = _MEANINGS["sampling" in (covers or "")]
     if not whole:
-        sentences(
-            output,
-            [f"{text} The interval speaks of the noise, not of the sampling of the rows."],
-        )
+        sentences(output, [f"{text} {meaning}"])
         return
     low, high = released["range"]
     bins = len(released["curve"]["edges"]) - 1
     covered = (
-        "Each range shows where 95 % of the noise would put the number. It leaves out the sampling "
-        f"of the rows and the error of counting scores in {bins} bins, so it is not an interval of "
-        "the true area or precision."
+        f"{meaning} The ranges of precision show where 95 % of the noise would put it. They leave "
+        f"out the error of counting scores in {bins} bins and the sampling of the rows."
     )
     # Printed for every file: whether scores lie outside would reveal something about rows.
     assumed = (

@@ -21,13 +21,13 @@ from ..metrics import ESTIMATORS
 from ..metrics.areas import aucpr
 from ..ranking import Ranking
 from . import reconstruction
+from .covering import NOISE_SHARE, OF_CURVES, area_limits, count_limits, with_sampling
 from .mechanisms import SeededNoise
 from .values import mark, persons_mark
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
-_NOISE_ONLY = "noise only, without binning error"
 # Ranked positives that an area is read off with; more change nothing.
 _MOST_POSITIVES = 4096
 
@@ -165,26 +165,68 @@ class PrivateCurve(Rich):
         *,
         estimator: str | None = None,
         confidence_level: float = 0.95,
+        of: str = "rows",
         n_resamples: int = 200,
         rng: object = None,
     ) -> Interval:
-        """Interval for the area, for the noise only: the error of binning is not in it.
+        """Interval for the area; it costs nothing: the data are not looked at.
 
-        Noise is added once more to the reconstructed histogram, again and again, and what this
-        does to the area is taken off. It costs nothing: the data are not looked at.
+        Parameters
+        ----------
+        estimator : str, optional
+            As for :meth:`area`. Only ``average_precision`` and the area of a ROC curve have
+            intervals of rows and populations.
+        confidence_level : float, default 0.95
+            Probability of covering.
+        of : {"rows", "population", "noise"}
+            "rows" covers the area of these rows: noise and binning, whatever the order of the rows
+            within the bins. "population" covers the area of the population that they were drawn
+            from: noise, binning and sampling, as for :meth:`PrivateValue.interval`. "noise" is
+            narrower and promises nothing of the kind: noise is added once more to the reconstructed
+            histogram, again and again, and what this does to the area is taken off.
+        n_resamples, rng : optional
+            For "noise".
         """
         level = as_fraction(confidence_level, "confidence_level")
-        estimator = self._estimator(estimator)
-        here = _area(self.tp, self.fp, self.kind, estimator)
-        again = [_area(tp, fp, self.kind, estimator) for tp, fp in self._renoised(n_resamples, rng)]
-        low, high = _reflected(here, np.array(again), level)
+        method = OF_CURVES[as_choice(of, "of", OF_CURVES)]
+        name = self._estimator(estimator)
+        here = _area(self.tp, self.fp, self.kind, name)
+        if of == "noise":
+            renoised = self._renoised(n_resamples, rng)
+            again = [_area(tp, fp, self.kind, name) for tp, fp in renoised]
+            low, high = map(float, _reflected(here, np.array(again), level))
+        else:
+            low, high = self._limits(name, 1.0 - level, sampling=of == "population")
         return Interval(
-            low=float(low),
-            high=float(high),
-            estimate=here,
+            low=low,
+            high=high,
+            estimate=min(max(here, low), high),
             confidence_level=level,
-            method=_NOISE_ONLY,
+            method=method,
         )
+
+    def _limits(self, estimator: str, error: float, *, sampling: bool) -> tuple[float, float]:
+        """Limits of an area for noise and binning, and for sampling if asked for."""
+        if estimator not in ("average_precision", "auroc"):
+            raise InputError(
+                f'estimator={estimator!r} has an interval for the noise only: pass of="noise", or '
+                "use average_precision."
+            )
+        noise = NOISE_SHARE * error if sampling else error
+        limits = count_limits(
+            self.noisy_positives,
+            self.noisy_negatives,
+            n_rows=self.n_rows,
+            scale=self.scale,
+            error=noise,
+        )
+        low, high = area_limits(limits, roc=self.kind == "roc")
+        if not sampling:
+            return low, high
+        fewest = limits.n_low
+        if self.kind == "roc":
+            fewest = min(fewest, self.n_rows - limits.n_high)
+        return with_sampling(low, high, fewest / self.rows_per_person, error - noise)
 
     def band(
         self,
@@ -224,7 +266,7 @@ class PrivateCurve(Rich):
             y=here,
             high=high,
             confidence_level=level,
-            method=_NOISE_ONLY,
+            method=OF_CURVES["noise"],
             simultaneous=False,
         )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..exceptions import InputError
 from ..metrics.four_counts import SHARES, f_beta, recall_share
+from .covering import NOISE_SHARE, with_sampling
 from .mechanisms import Noisy
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -65,6 +66,29 @@ class Ratio:
         low, high = self.of(worst), self.of(best)
         return (0.0 if math.isnan(low) else low, 1.0 if math.isnan(high) else high)
 
+    def sampled(
+        self, noisy: tuple[Noisy, ...], n_rows: int, error: float, rows_per_person: int
+    ) -> tuple[float, float]:
+        """Limits for the population that rows were drawn from.
+
+        The metric grows with the share of its first cells among all its cells, which is binomial.
+        """
+        weights = {weight for weight in self.rest if weight}, {w for w in self.rise if w}
+        if any(len(distinct) > 1 for distinct in weights):
+            raise InputError(
+                f"{self.name} with this beta has no interval for the population: it is no share of "
+                'one kind of rows. Use of="rows", or f1.'
+            )
+        (down,), (up,) = weights
+        noise = NOISE_SHARE * error
+        share = Ratio(self.name, _switched(self.rise), _switched(self.rest))
+        used = [i for i, on in enumerate(map(max, share.rise, share.rest)) if on]
+        fewest = sum(max(noisy[i].bounds(noise / len(used))[0], 0.0) for i in used)
+        low, high = with_sampling(
+            *share.bounds(noisy, n_rows, noise), fewest / rows_per_person, error - noise
+        )
+        return _weighted(low, up, down), _weighted(high, up, down)
+
     def of(self, counts: Sequence[float]) -> float:
         """Value on given counts; NaN where its denominator is 0."""
         rise = _dot(self.rise, counts)
@@ -106,6 +130,15 @@ def plausible(noisy: tuple[Noisy, ...], n_rows: int) -> list[float]:
         if counts[used - 1] + shift >= 0:
             break
     return [max(cell.value + shift, 0.0) for cell in noisy]
+
+
+def _switched(weights: Sequence[float]) -> tuple[float, float, float, float]:
+    one, two, three, four = (float(weight > 0) for weight in weights)
+    return one, two, three, four
+
+
+def _weighted(share: float, up: float, down: float) -> float:
+    return up * share / (up * share + down * (1.0 - share))
 
 
 def _dot(weights: Sequence[float], counts: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ from ..exceptions import InputError
 from ..ranking import Ranking
 from ._ledger import Amount, exact
 from ._persons import MOST_ROWS
+from .covering import NOISE_SHARE, with_sampling
 from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
 from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
 
@@ -75,6 +76,14 @@ class AveragePrecision:
         if fewest >= 1:  # without positives the metric is 0 by convention
             lowest = 1.0 - max(high, 0.0) * lost_precision_bound(few) / few
         return _unit(lowest), _unit(1.0 - max(low, 0.0) * lost_precision_bound(many) / many)
+
+    def sampled(
+        self, noisy: tuple[Noisy, ...], n_rows: int, error: float, rows_per_person: int
+    ) -> tuple[float, float]:
+        """Limits for the population that rows were drawn from."""
+        noise = NOISE_SHARE * error
+        fewest = _boxes(noisy, noise)[1][0] / rows_per_person
+        return with_sampling(*self.bounds(noisy, n_rows, noise), fewest, error - noise)
 
 
 @dataclass(frozen=True)
@@ -148,6 +157,15 @@ class Auroc:
         weights = [auroc_weight(count, n_rows) for count in (fewest, most, top)]
         ratios = [limit / weight for limit in (low, high) for weight in weights]
         return _unit(0.5 + min(ratios)), _unit(0.5 + max(ratios))
+
+    def sampled(
+        self, noisy: tuple[Noisy, ...], n_rows: int, error: float, rows_per_person: int
+    ) -> tuple[float, float]:
+        """Limits for the population that rows were drawn from."""
+        noise = NOISE_SHARE * error
+        few, many = _boxes(noisy, noise)[1]
+        fewest = min(few, n_rows - many) / rows_per_person
+        return with_sampling(*self.bounds(noisy, n_rows, noise), fewest, error - noise)
 
 
 def row_count(ranking: Ranking) -> int:

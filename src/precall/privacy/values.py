@@ -7,8 +7,9 @@ from typing import Any, Protocol
 
 from .._interval import Interval
 from .._notebook import Rich
-from .._validation import as_fraction
+from .._validation import as_choice, as_fraction
 from ..exceptions import InputError
+from .covering import OF_VALUES
 from .mechanisms import Noisy
 
 
@@ -30,6 +31,12 @@ class NoisyMetric(Protocol):
 
     def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
         """Limits that miss the metric of the data with probability `error` at most."""
+        ...
+
+    def sampled(
+        self, noisy: tuple[Noisy, ...], n_rows: int, error: float, rows_per_person: int
+    ) -> tuple[float, float]:
+        """Limits for the population that rows were drawn from, wrong as rarely."""
         ...
 
 
@@ -86,16 +93,20 @@ class PrivateValue(Rich):
     rows_per_person: int = 1
     n_persons: int | None = None
 
-    def interval(self, *, confidence_level: float = 0.95) -> Interval:
-        """Interval for the metric of the private data, given the release: it costs nothing more.
-
-        It speaks of the noise only, not of the sampling of the rows: it covers what would have
-        been released without noise with at least this probability.
+    def interval(self, *, confidence_level: float = 0.95, of: str = "rows") -> Interval:
+        """Interval for the metric, given the release: it costs nothing more.
 
         Parameters
         ----------
         confidence_level : float, default 0.95
-            Probability of covering, over the noise.
+            Probability of covering.
+        of : {"rows", "population"}
+            "rows" covers the metric of these rows, what would have been released without noise: the
+            probability is over the noise only. "population" covers the metric of the population
+            that the rows were drawn from, one by one (or by persons): noise and sampling together,
+            with the score interval of a binomial share, whose variance is an upper bound for
+            the AUROC and an approximation for average precision. It is measured in the
+            documentation.
 
         Returns
         -------
@@ -107,9 +118,15 @@ class PrivateValue(Rich):
                 f"mechanism={self.mechanism!r} has no interval: the scale of its noise depends on "
                 "private counts, so it cannot be published. The default mechanism has one."
             )
-        low, high = self.metric.bounds(self.noisy, self.n_rows, 1.0 - level)
+        method = OF_VALUES[as_choice(of, "of", OF_VALUES)]
+        if of == "rows":
+            low, high = self.metric.bounds(self.noisy, self.n_rows, 1.0 - level)
+        else:
+            low, high = self.metric.sampled(
+                self.noisy, self.n_rows, 1.0 - level, self.rows_per_person
+            )
         return Interval(
-            low=low, high=high, estimate=self.value, confidence_level=level, method="noise only"
+            low=low, high=high, estimate=self.value, confidence_level=level, method=method
         )
 
     def __float__(self) -> float:
