@@ -2,12 +2,14 @@
 
 import functools
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import precall as pr
 from precall.exceptions import DirectionWarning, InputError
+from precall.ranking.adaptive_cells import AdaptiveCells
 from precall.ranking.builder import RankingBuilder
 
 
@@ -45,6 +47,34 @@ def test_more_rows_give_tighter_bounds():
         for rows in (25, 100, 400)
     ]
     assert widths[0] > 2 * widths[1] > 4 * widths[2]
+
+
+def test_the_price_of_a_merge_is_what_the_two_cells_lose():
+    """One pair at a time, in whole numbers: p (p FP + q TP) / (TP + FP)^2, together less apart."""
+    cells = AdaptiveCells.empty(100, "f").joined(
+        AdaptiveCells.of_rows(
+            100,
+            np.array([1, 0, 1, 1, 0, 0, 1, 0], dtype=bool),
+            np.array([4.0, 4.0, 3.0, 3.0, 2.0, 1.0, 1.0, 0.0]),
+            None,
+        )
+    )
+    # From the lowest score up, half of each cell's rows added to its positives.
+    ours = [Fraction(p) + Fraction(p + q, 2) for p, q in ((0, 1), (1, 1), (0, 1), (2, 0), (1, 1))]
+    theirs = [1, 1, 1, 0, 1]
+
+    def width(p, q, place):
+        tp, fp = sum(ours[place:]), sum(theirs[place:])
+        return p * (p * fp + q * tp) / (tp + fp) ** 2
+
+    expected = [
+        width(ours[i] + ours[i + 1], theirs[i] + theirs[i + 1], i)
+        - width(ours[i], theirs[i], i)
+        - width(ours[i + 1], theirs[i + 1], i)
+        for i in range(4)
+    ]
+    found = cells._price(np.arange(4))
+    assert found.tolist() == pytest.approx([float(price) for price in expected], rel=1e-12)
 
 
 def test_memory_is_bounded():

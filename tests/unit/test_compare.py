@@ -9,6 +9,7 @@ import scipy.stats
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
+from precall.inference.compare import RankedModels
 from precall.inference.permutation import midranks, swap_differences
 from precall.inference.significance import bootstrap_test, holm, largest_deviation, student_test
 from tests import naive_inference
@@ -411,6 +412,15 @@ def test_two_clusters_are_enough_to_leave_each_out():
     found = pr.compare(y, scores, clusters=cluster, sampling="rows", confidence_level=0.5)
     # The quartiles of t with one degree of freedom are -1 and 1.
     assert found.intervals["a", "b"].width == pytest.approx(abs((a - b) - (c - d)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("n_clusters", "degrees"), [(1000, 999.0), (1001, 29.0)])
+def test_up_to_a_thousand_clusters_are_left_out_one_by_one(n_clusters, degrees):
+    """The jackknife has a degree of freedom per cluster less one, influence values per positive."""
+    y, scores = paired_data(30, n_clusters - 30)
+    rows = pr.Rows(y, scores, clusters=np.arange(n_clusters))
+    models = RankedModels.rank(pr.metrics.auroc(), rows)
+    assert models.covariance(True)[2] == degrees
 
 
 def test_one_cluster_with_all_positives_leaves_influence_values():

@@ -8,7 +8,9 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricWarning
-from precall.metrics._tool_areas import THRESHOLDS
+from precall.metrics._kernels import make_steps
+from precall.metrics._tool_areas import THRESHOLDS, Seen
+from precall.metrics._tools import _long_ties
 from precall.metrics.conventions import conventions
 from tests import naive_points
 from tests.datasets import random_data
@@ -329,3 +331,22 @@ def test_the_table_can_be_looked_up_printed_and_stored():
     assert json.loads(json.dumps(table.to_dict())) == table.to_dict()
     with pytest.raises(InputError, match="no convention is called 'excel'"):
         table["excel"]
+
+
+def test_ties_of_more_than_ten_million_positives_have_no_room():
+    """Counted over the ties of three and more: a smaller one adds no point between its ends."""
+    for positives, crowded in (
+        ([10_000_000], False),
+        ([10_000_001], True),
+        ([9_999_999, 2], False),
+        ([9_999_998, 3], True),
+    ):
+        zeros = np.zeros(len(positives), dtype=np.int64)
+        ranking = pr.Ranking(
+            threshold=-np.arange(len(positives)),
+            positives=np.array(positives),
+            tied=zeros,
+            above=zeros,
+            below=1,
+        )
+        assert bool(_long_ties(Seen(ranking, make_steps(ranking.cells)))) == crowded

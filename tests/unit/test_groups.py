@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 
@@ -211,6 +212,16 @@ def test_one_tiny_score_among_large_ones_keeps_its_digits_wherever_it_stands(pla
     scores[place] = 5e-324
     rankings = rank_groups(np.ones(8, dtype=int), scores, np.zeros(8, dtype=int))
     assert rankings[0].threshold.tolist() == [1e300, 5e-324]
+
+
+def test_one_positive_of_fractional_weight_makes_a_group_divisible():
+    weights = np.array([0.5, 1.0, 2.0, 0.5, 2.0, 0.5, 1.5, 2.5])
+    y, s, groups = [1, 0] * 4, np.arange(8.0), np.array([0, 0, 1, 1, 2, 2, 2, 2])
+    rankings = rank_groups(y, s, groups, sample_weight=weights)
+    assert rankings.divisible.tolist() == [True, False, True]
+    assert [ranking.divisible for ranking in rankings] == [True, False, True]
+    # A set that is put together from its parts sees it too.
+    assert replace(rankings, divisible=None).divisible.tolist() == [True, False, True]
 
 
 def test_large_integers_are_not_rounded():
