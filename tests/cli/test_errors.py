@@ -77,7 +77,10 @@ def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
         ({"y": [0, 1, 2], "s": [1, 2, 3]}, (), ("label column 'y'", "two")),
         ({"y": ["no", "yes", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
         ({"y": ["yes", "no", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
-        ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, ("--pos-label", "a"), ("3 different labels",)),
+        ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, (), ("3 different labels", "--pos-label, and")),
+        ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, ("--pos-label", "d"), ("no label 'd'",)),
+        ({"y": [0, 1, 2], "s": [1, 2, 3]}, ("--pos-label", "3"), ("label column 'y'", "two")),
+        ({"y": range(101), "s": range(101)}, ("--pos-label", "3"), ("101 different", "make a")),
         ({"y": [0, 1, 0], "s": [1, 2, 3]}, ("--pos-label", "x"), ("'x'", "--pos-label")),
         ({"y": ["n", "p", "n"], "s": [1, 2, 3]}, ("--pos-label", "q"), ("no label 'q'",)),
         ({"y": [0, 1, 0], "s": [1, "", 3]}, (), ("1 missing value,", "data row 2", "fill")),
@@ -285,5 +288,5 @@ def test_a_private_command_says_nothing_of_its_file(run, csv_file):
 def test_a_file_without_a_line_of_names_is_recognised(run, tmp_path):
     path = tmp_path / "bare.csv"
     path.write_text("1,0.9\n0,0.2\n1,0.8\n0,0.1\n")
-    line = refused(run("evaluate", path, "--label", "y", "--score", "s"), "look like numbers")
+    line = refused(run("evaluate", path, "--label", "y", "--score", "s"), "look like values")
     assert "line of names" in line

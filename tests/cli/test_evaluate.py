@@ -17,9 +17,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.feather as feather
 import pyarrow.parquet as parquet
 import pytest
+from rich.console import Console
 
 import precall as pr
+from precall.cli import evaluate as evaluate_command
 from precall.evaluation import wording
+from precall.evaluation.group_table import group_rows
 from precall.exceptions import DirectionWarning
 from precall.inference.compare import compare
 from precall.metrics.areas import minimum_average_precision, random_average_precision
@@ -428,3 +431,28 @@ def test_large_text_names_the_file_in_its_errors(run, tmp_path):
     assert result.status == 2
     assert "large.csv" in result.err
     assert "has no column 'no'" in result.err
+
+
+@pytest.mark.parametrize("width", [60, 100])
+def test_no_name_and_no_number_is_cut_and_every_model_of_every_group_is_shown(width):
+    rng = np.random.default_rng(8)
+    y = rng.random(2000) < 0.3
+    models = {f"a_rather_long_name_of_model_{k}": rng.normal(size=2000) + y for k in range(5)}
+    group = np.char.add(
+        "a region with a name of some length ", rng.integers(0, 4, 2000).astype(str)
+    )
+    evaluation = pr.evaluate(y, models, groups=group)
+    text = io.StringIO()
+    output = Console(file=text, width=width, markup=False, emoji=False, highlight=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evaluate_command, "console", lambda: output)
+        evaluate_command.show(evaluation, "scores.csv")
+    lines = text.getvalue().split("\n")
+    assert max(map(len, lines)) <= width
+    assert "…" not in text.getvalue()
+    together = " ".join(text.getvalue().split())
+    for row in group_rows(evaluation):
+        for interval in row.intervals:
+            assert wording.interval(interval.estimate, interval.low, interval.high) in together
+    for name in models:
+        assert text.getvalue().count(name) >= len(evaluation.models[0].measures) + 1

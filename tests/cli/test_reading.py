@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
+import precall as pr
+
 COLUMNS = ("--label", "y", "--score", "s")
 RNG = np.random.default_rng(4)
 Y = (RNG.random(300) < 0.3).astype(int)
@@ -174,3 +176,51 @@ def test_messages_of_a_file_in_pieces_speak_of_columns(run, tmp_path):
     assert result.status == 2
     assert "score column 's'" in result.err
     assert "score=" not in result.err
+
+
+@pytest.mark.parametrize("words", [True, False])
+def test_one_label_against_the_rest(run, tmp_path, words):
+    rng = np.random.default_rng(2)
+    kind = rng.integers(0, 3, 90)
+    names = np.array(["cat", "dog", "fox"])[kind] if words else kind + 5
+    score = rng.normal(size=90) + (kind == 2)
+    path = tmp_path / "three.csv"
+    lines = [f"{name},{value}" for name, value in zip(names, score, strict=True)]
+    path.write_text("\n".join(["y,s", *lines]) + "\n")
+    positive = "fox" if words else "7"
+    found = run("evaluate", path, "--label", "y", "--score", "s", "--pos-label", positive, "--json")
+    area = found.json()["models"][0]["measures"]["aucpr"]["estimate"]
+    assert area == pr.aucpr(pr.rank(kind == 2, score))
+    assert f"'{positive}' is positive, and " in found.err
+    page = tmp_path / "page.html"
+    made = run("report", path, "--label", "y", "--score", "s", "--pos-label", positive, "-o", page)
+    assert made.status == 0
+    assert "is positive, and " in page.read_text(encoding="utf-8")
+
+
+def test_a_file_without_names_is_recognised_and_read(run, tmp_path):
+    path = tmp_path / "plain.csv"
+    path.write_text("id0,0,0.31\nid1,1,0.52\nid2,0,0.13\nid3,1,0.41\n")
+    for arguments in (("--label", "y", "--score", "s"), ()):
+        refused = run("evaluate", path, *arguments)
+        assert refused.status == 2
+        assert "These look like values: if the file has no line of names, add --no-header" in (
+            refused.err
+        )
+    refused = run("report", path, "-o", tmp_path / "page.html")
+    assert "add --no-header" in refused.err
+    for memory in ("1", "1000"):
+        found = run(
+            *("evaluate", path, "--no-header", "--label", "2", "--score", "3"),
+            *("--memory", memory, "--json"),
+        )
+        assert found.json()["rows"] == 4
+        assert found.json()["positive_rows"] == 2
+
+
+def test_a_name_with_spaces_around_it_is_found(run, tmp_path):
+    path = tmp_path / "spaces.csv"
+    path.write_text("y, Score \n0,1\n1,2\n")
+    assert (
+        "Did you mean ' Score '?" in run("evaluate", path, "--label", "y", "--score", "score").err
+    )

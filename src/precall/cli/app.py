@@ -141,10 +141,11 @@ def _columns(error: click.MissingParameter) -> str:
     if error.ctx is None or error.ctx.command.name == "private":  # it says nothing of its file
         return ""
     from ..readers.header import column_names
-    from ..readers.messages import listed_names
+    from ..readers.messages import listed_names, no_header
 
     try:
-        return f" The columns of FILE are {listed_names(column_names(named))}."
+        names = column_names(named)
+        return f" The columns of FILE are {listed_names(names)}.{no_header(names)}"
     except (PrecallError, OSError, ImportError):  # that is said when the columns are named
         return ""
 

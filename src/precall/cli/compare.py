@@ -109,7 +109,7 @@ def show(comparison: Comparison) -> None:
     titles = dict(
         zip(
             comparison.estimates,
-            wording.clean_names([*map(visible, comparison.estimates)], 24),
+            wording.clean_names([*map(visible, comparison.estimates)]),
             strict=True,
         )
     )

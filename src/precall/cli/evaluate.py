@@ -42,8 +42,10 @@ from .terminal import (
     grid,
     heading,
     measure_blocks,
+    pages,
     sentences,
     shown,
+    wrapped,
     write_json,
 )
 
@@ -155,22 +157,20 @@ def show(evaluation: Evaluation, file: Source) -> None:
 
 
 def _groups(output: Console, evaluation: Evaluation) -> None:
-    chosen = list(range(len(evaluation.models)))
-    if len(chosen) > 2:  # more do not fit; --json has all
-        chosen = [evaluation.models.index(evaluation.best)]
-    names: Any = [evaluation.models[i].title for i in chosen]
-    of = f" ({names[0]})" if len(chosen) == 1 else ""
+    """Every group with every model, in as many tables as the width takes."""
     compared = group_rows(evaluation)
     at = ""
     if compared:
-        at = f" at prevalence {wording.percent(best_slices(evaluation).prevalence)}, lowest first"
-    heading(output, f"AUCNPR by group{at}{of}")
+        of = f" of {evaluation.best.title}" if len(evaluation.models) > 1 else ""
+        at = f" at prevalence {wording.percent(best_slices(evaluation).prevalence)}"
+        at += f", the lowest{of} first"
+    heading(output, wrapped(f"AUCNPR by group{at}", output.width))
     columns = [("group", "left"), ("positive", "right"), ("prevalence", "right")]
-    columns += [(shown(name, 19), "right") for name in names]
+    columns += [(model.title, "right") for model in evaluation.models]
     if not compared:
-        grid(output, columns, [_alone(group, chosen) for group in evaluation.groups])
+        pages(output, columns, 3, [_alone(group) for group in evaluation.groups])
         return
-    grid(output, columns, [_compared(row, chosen) for row in compared])
+    pages(output, columns, 3, [_compared(row) for row in compared])
     level = wording.percent(evaluation.settings.confidence_level)
     output.print()
     held = f"With {level} confidence the limits of all groups of a model hold at once."
@@ -196,24 +196,23 @@ def _times(output: Console, evaluation: Evaluation) -> None:
     sentences(output, [f"With {level} confidence the limits of AUCPR in all windows hold at once."])
 
 
-def _alone(group: GroupEvaluation, chosen: list[int]) -> list[str]:
+def _alone(group: GroupEvaluation) -> list[str]:
     return [
         group.title,
         f"{wording.count(group.n_pos)} of {wording.count(group.n_pos + group.n_neg)}",
         wording.percent(group.prevalence),
-        *(_cell(group.measures[i]["aucnpr"]) for i in chosen),
+        *(_cell(measures["aucnpr"]) for measures in group.measures),
     ]
 
 
-def _compared(row: GroupRow, chosen: list[int]) -> list[str]:
-    intervals = [row.intervals[i] for i in chosen]
+def _compared(row: GroupRow) -> list[str]:
     return [
         row.title,
         f"{wording.count(row.n_pos)} of {wording.count(row.n_rows)}",
         wording.percent(row.prevalence),
         *(
             "–" if each is None else wording.interval(each.estimate, each.low, each.high)
-            for each in intervals
+            for each in row.intervals
         ),
     ]
 

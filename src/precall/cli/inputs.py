@@ -65,8 +65,8 @@ class FileRequest(NamedTuple):
             raise InputError("a database stands alone: give one FILE.")
         if self.reading != ReadOptions(say=self.reading.say):
             raise InputError(
-                "--sep, --decimal, --encoding, --format and --missing are for files: make a view "
-                "of the rows that are meant."
+                "--sep, --decimal, --encoding, --format, --no-header and --missing are for files: "
+                "make a view of the rows that are meant."
             )
         return found[0]
 

@@ -79,6 +79,7 @@ def reading_options(function: F, *, private: bool = False) -> F:
         encoding: str | None,
         file_format: str | None,
         missing: str = "raise",
+        no_header: bool = False,
         **others: Any,
     ) -> Any:
         said: list[str] = []
@@ -90,6 +91,7 @@ def reading_options(function: F, *, private: bool = False) -> F:
                 decimal=decimal,
                 encoding=encoding,
                 missing=missing,  # type: ignore[arg-type]
+                header=not no_header,
                 say=said.append,
             )
         except InputError as error:  # its first word is the name of the argument
@@ -109,6 +111,11 @@ def reading_options(function: F, *, private: bool = False) -> F:
             "file_format",
             type=click.Choice(sorted(set(FORMATS.values()))),
             help="The format of FILE, whatever its ending.",
+        ),
+        click.option(
+            "--no-header",
+            is_flag=True,
+            help="Text has no line of names: its columns are called 1, 2, 3 and so on.",
         ),
         click.option(
             "--missing",
@@ -137,7 +144,7 @@ def column_options(required: bool = True) -> Callable[[F], F]:
         click.option(
             "--pos-label",
             metavar="LABEL",
-            help="The positive label; 1 (or true) if not given.",
+            help="The positive label; 1 (or true) if not given. All others are negative.",
         ),
     ]
     return _together(options)

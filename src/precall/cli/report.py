@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import click
 
 from .._text import visible
@@ -12,7 +15,7 @@ from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.header import column_names
 from ..readers.large import LARGE
-from ..readers.messages import listed_names
+from ..readers.messages import listed_names, no_header
 from ..readers.options import ReadOptions
 from .examples import Command
 from .inputs import FileRequest, evaluated
@@ -111,11 +114,12 @@ def command(
         request, origin = _example(level, recall, metrics, prevalence, seed, output)
     else:
         if not label or not scores:
+            if file == "-":
+                raise InputError("which columns? run precall report - --label NAME --score NAME")
+            names = column_names(file, reading)
             raise InputError(
                 "which columns? run precall report FILE --label NAME --score NAME; FILE has "
-                f"{listed_names(column_names(file))}"
-                if file != "-"
-                else "which columns? run precall report - --label NAME --score NAME"
+                f"{listed_names(names)}.{no_header(names)}"
             )
         roles = Roles(
             label=label,
@@ -142,13 +146,22 @@ def command(
         )
         origin = Origin(source=file_title(file), command=_again(request, output))
     path = check_output(output, (".html", ".htm"), file)
-    evaluation = evaluated(request, curves=True)
+    said: list[str] = []
+    reading = replace(request.reading, say=lambda words: _both(words, said, request.reading.tell))
+    evaluation = evaluated(request._replace(reading=reading), curves=True)
+    origin = replace(origin, notes=tuple(dict.fromkeys(said)))
     with spinner() as say:
         say("writing the page")
         written = write_report(evaluation, path, origin=origin)
     click.echo(f"The report is in {visible(written)}")
     if open_page:
         click.launch(written.as_uri())
+
+
+def _both(words: str, said: list[str], tell: Callable[[str], None]) -> None:
+    """What the reader says is for the terminal, and for the page."""
+    said.append(words)
+    tell(words)
 
 
 def _example(
@@ -221,4 +234,4 @@ def _settings(request: FileRequest) -> list[str]:
     for option, value in said.items():
         if value is not None:
             words += [f"--{option}", value]
-    return words
+    return words if reading.header else [*words, "--no-header"]

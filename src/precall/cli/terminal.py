@@ -1,4 +1,4 @@
-"""Printing: tables that fit 80 columns, sentences, JSON, and a progress bar for eyes only."""
+"""Printing: tables that fit the screen, sentences, JSON, and a progress bar for eyes only."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ from ..evaluation.results import plain
 
 _WIDTH = 80
 _BAR = 26
-_LONGEST_NAME = 26
+_SHORTEST_BAR = 10
+_SHORTEST_NAME = 12
+#: A cell that has no number.
+NOTHING = "–"
 _LONGEST_MESSAGE = 600
 _MARK_WIDTH = 6
 # Arguments of the library, and what the command line calls them.
@@ -38,6 +41,10 @@ _OPTIONS = (
     ),
     (re.compile(r"^every must"), "--every must"),
     (re.compile(r"same_rows=False"), "--other-rows"),
+    (
+        re.compile(r"does the file begin with a line of names\?"),
+        "if the file has no line of names, add --no-header and call its columns 1, 2 and so on.",
+    ),
     (re.compile(r"load it with moved=True"), "add --moved"),
     (re.compile(r"load the ledger with new_rows=True"), "add --new-rows"),
     (
@@ -149,51 +156,105 @@ def grid(
     *,
     indent: int = 0,
 ) -> None:
-    """Write a table; a column is its title and "left" or "right". Long text is cut, not broken."""
+    """Write a table; a column is its title and "left" or "right". Names are folded, never cut."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for title, justify in columns:
+    rows = [list(row) for row in rows]
+    for place, (title, justify) in enumerate(columns):
         left = justify == "left"
+        width = max([len(title), *(len(row[place]) for row in rows)])
         table.add_column(
             Text(title),
             justify="left" if left else "right",
-            no_wrap=True,
-            overflow="ellipsis",
-            # Numbers are never cut: names give way.
-            min_width=None if left else max([len(title), 4]),
-            ratio=1 if left and len(columns) > 2 else None,
+            no_wrap=not left,
+            overflow="fold",
+            # Numbers are never broken: names give way.
+            min_width=min(width, _SHORTEST_NAME) if left else width,
         )
     for row in rows:
         table.add_row(*(Text(value) for value in row))
     output.print(Padding(table, (0, 0, 0, indent)))
 
 
+def pages(
+    output: Console,
+    columns: Sequence[tuple[str, str]],
+    fixed: int,
+    rows: Sequence[Sequence[str]],
+) -> None:
+    """Write a table in as many parts as its width takes, each with the first column.
+
+    The first part has the first `fixed` columns, and as many of the others as fit; in the further
+    ones, rows with nothing to say are left out.
+    """
+    widths = [
+        max([len(title), *(len(row[place]) for row in rows)]) + 2
+        for place, (title, _) in enumerate(columns)
+    ]
+    shortest = min(widths[0], _SHORTEST_NAME + 2)
+    place, first = fixed, list(range(1, fixed))
+    while True:
+        part, room = list(first), output.width - shortest - sum(widths[k] for k in first)
+        begun = place
+        while place < len(columns) and (room >= widths[place] or (place == begun and not first)):
+            room -= widths[place]
+            part.append(place)
+            place += 1
+        if first != list(range(1, fixed)):
+            output.print()
+        cells = [[row[k] for k in (0, *part)] for row in rows]
+        said = [row for row in cells if first or set(row[1:]) != {NOTHING}]
+        grid(output, [columns[k] for k in (0, *part)], said)
+        if place >= len(columns):
+            return
+        first = []
+
+
 def measure_blocks(
     output: Console, titles: Sequence[str], blocks: Sequence[Sequence[Measure]]
 ) -> None:
-    """Write every measure of every model as number and bar between its worst and best value."""
-    names = min(max(len(title) for title in titles), _LONGEST_NAME)
+    """Write every measure of every model as number and bar between its worst and best value.
+
+    Where a line has no room for name, number and bar, the name has a line of its own.
+    """
+    names = max(len(title) for title in titles)
     values = max(len(measure.text) for block in blocks for measure in block)
+    room = output.width - 2 - (values + 2)
+    own_line = room - (names + 2) < _SHORTEST_BAR
+    width = min(_BAR, room if own_line else room - (names + 2))
     for block in blocks:
-        output.print(_block_title(block[0]))
+        output.print(_block_title(block[0], output.width))
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
-        table.add_column(no_wrap=True, overflow="ellipsis", width=names)
+        if not own_line:
+            table.add_column(no_wrap=True, width=names)
         table.add_column(no_wrap=True, width=values)
-        table.add_column(no_wrap=True, width=_BAR)
+        table.add_column(no_wrap=True, width=width)
         for name, measure in zip(titles, block, strict=True):
-            table.add_row(Text(name), Text(measure.text), Text(bar(measure, output.encoding)))
-        output.print(Padding(table, (0, 0, 0, 2)))
+            cells = [Text(measure.text), Text(bar(measure, output.encoding, width))]
+            if own_line:
+                output.print(Padding(Text(name), (0, 0, 0, 2)))
+                single = Table(box=None, show_header=False, padding=(0, 2, 0, 0), pad_edge=False)
+                single.add_column(no_wrap=True, width=values)
+                single.add_column(no_wrap=True, width=width)
+                single.add_row(*cells)
+                output.print(Padding(single, (0, 0, 0, 2)))
+            else:
+                table.add_row(Text(name), *cells)
+        if not own_line:
+            output.print(Padding(table, (0, 0, 0, 2)))
         for note in dict.fromkeys(measure.note for measure in block if measure.note):
             output.print(Padding(Text(wrapped(note, output.width - 2), style="dim"), (0, 0, 0, 2)))
 
 
-def _block_title(measure: Measure) -> Text:
+def _block_title(measure: Measure, width: int) -> Text:
     ends = []
     if measure.floor is not None:
         ends.append(f"worst {wording.number(measure.floor)}")
     if measure.random is not None:
         ends.append(f"random {wording.number(measure.random)}")
     title = Text(measure.title, style="bold")
-    return title.append(f"   {', '.join([*ends, 'perfect 1'])}" if ends else "", style="dim")
+    said = ", ".join([*ends, "perfect 1"]) if ends else ""
+    gap = "   " if len(measure.title) + 3 + len(said) <= width else "\n  "
+    return title.append(f"{gap}{said}" if said else "", style="dim")
 
 
 def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:

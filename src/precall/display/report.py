@@ -50,10 +50,13 @@ class Origin:
         The name of the file.
     command : tuple of str
         The words of the command that makes the page again; empty if there is none.
+    notes : tuple of str
+        What was decided while the data were read, such as rows that were left out.
     """
 
     source: str = ""
     command: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | None = None) -> Path:

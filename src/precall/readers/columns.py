@@ -19,7 +19,7 @@ from .. import _validation
 from .._arrow import is_nested, is_number, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
-from .label_columns import numeric_label, positive_text
+from .label_columns import positive_numbers, positive_text
 from .messages import no_rows, refuse_nested, shown, source_name
 from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
@@ -184,7 +184,7 @@ def read_columns(source: Named, roles: Roles, options: ReadOptions | None = None
 
 def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
     """Read the columns of files that are open; `source` is their name."""
-    readers = _readers(_filled_table(files, roles, source), roles)
+    readers = _readers(_filled_table(files, roles, source), roles, files[0].options.tell)
     scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
     by = {name: readers.pop(f"by {name}")() for name in roles.by}
     return Columns(scores=scores, by=by, **{role: read() for role, read in readers.items()})
@@ -231,13 +231,13 @@ def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
     return table
 
 
-def _readers(table: Any, roles: Roles) -> dict[str, Callable[[], Any]]:
+def _readers(table: Any, roles: Roles, say: Callable[[str], None]) -> dict[str, Callable[[], Any]]:
     """How each role is read from a table; each says by itself what is wrong with its column."""
     labels = column_of(table, roles.label)
     readers: dict[str, Callable[[], Any]] = {}
     if roles.partly_labelled:
         readers["labelled"] = lambda: ~_missing(labels)
-    readers["positive"] = lambda: _positive(labels, roles)
+    readers["positive"] = lambda: _positive(labels, roles, say)
     columns: list[tuple[str, str | None, Callable[..., Any]]] = [
         *((f"score {name}", name, _scores) for name in roles.scores),
         ("weight", roles.weight, _weights),
@@ -290,7 +290,7 @@ def find_problems(source: Named, roles: Roles, options: ReadOptions | None = Non
     except InputError as error:
         return [str(error)]
     problems = []
-    for role, read in _readers(table, roles).items():
+    for role, read in _readers(table, roles, lambda sentence: None).items():
         try:
             found = read()
             if role == "positive":
@@ -386,7 +386,7 @@ def _weights(column: Any, name: str) -> FloatArray:
     return weights
 
 
-def _positive(column: Any, roles: Roles) -> Mask:
+def _positive(column: Any, roles: Roles, say: Callable[[str], None]) -> Mask:
     name = f"label column {shown(roles.label)}"
     if roles.partly_labelled and (missing := _missing(column)).any():
         positive = np.zeros(len(column), dtype=np.bool_)
@@ -394,15 +394,15 @@ def _positive(column: Any, roles: Roles) -> Mask:
             import pyarrow as pa
 
             labelled = column.filter(pa.array(~missing))  # older releases take no other mask
-            positive[~missing] = _positive(labelled, roles)
+            positive[~missing] = _positive(labelled, roles, say)
         return positive
     reject_nulls(column, roles.label)
     if _is_text(column):
-        return positive_text(column, roles.label, roles.pos_label)
+        return positive_text(column, roles.label, roles.pos_label, say)
     if not is_number(column):
         raise InputError(f"{name} holds {_content(column)}, which are no labels.")
     labels = column.to_numpy(zero_copy_only=False)
-    return _validation.as_positive_mask(labels, numeric_label(roles.pos_label, name), name)
+    return positive_numbers(labels, roles.label, roles.pos_label, say)
 
 
 def _coded(column: Any) -> Coded:

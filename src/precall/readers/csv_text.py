@@ -174,7 +174,11 @@ def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -
 
     return {
         "parse_options": csv.ParseOptions(delimiter=found.delimiter, newlines_in_values=quoted),
-        "read_options": csv.ReadOptions(block_size=dialect.block, skip_rows=found.skip),
+        "read_options": csv.ReadOptions(
+            block_size=dialect.block,
+            skip_rows=found.skip,
+            column_names=None if found.file.options.header else list(found.names),
+        ),
         "convert_options": csv.ConvertOptions(
             include_columns=wanted.stored(found.names, found.file),
             column_types=dict(dialect.types),

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._validation import as_positive_mask
 from ..exceptions import InputError
 from .messages import shown
 
 Mask = npt.NDArray[np.bool_]
+
+#: With more labels than this, a column of something else was probably named.
+MOST_LABELS = 100
 
 
 def numeric_label(pos_label: Any, name: str) -> Any:
@@ -38,17 +43,54 @@ def _rarer(encoded: Any, words: list[str]) -> str:
     return words[int(np.argmin(rows))]
 
 
-def positive_text(column: Any, label: str, pos_label: Any) -> Mask:
-    """Labels that are words: compared once per distinct word."""
+def _listed(labels: Sequence[Any]) -> str:
+    return ", ".join(shown(one) for one in labels[:5]) + (", ..." if len(labels) > 5 else "")
+
+
+def _refuse_many(name: str, labels: Sequence[Any], pos_label: Any) -> None:
+    """Raise, if there are more than two labels and nobody said which is the positive one."""
+    if len(labels) <= (2 if pos_label is None else MOST_LABELS):
+        return
+    way = "make a column that says positive or not"
+    if len(labels) <= MOST_LABELS:
+        way = "say which one is positive with pos_label=, and the others are negative"
+    raise InputError(
+        f"{name} has {len(labels)} different labels ({_listed(labels)}), and two are allowed: "
+        f"{way}."
+    )
+
+
+def _say_rest(name: str, labels: Sequence[Any], positive: Any, say: Callable[[str], None]) -> None:
+    """Say which labels are negative, where there are several."""
+    others = [one for one in labels if one != positive]
+    if len(others) > 1:
+        say(f"{name}: {shown(positive)} is positive, and {_listed(others)} are negative.")
+
+
+def positive_numbers(
+    labels: npt.NDArray[Any], label: str, pos_label: Any, say: Callable[[str], None]
+) -> Mask:
+    """Labels that are numbers: one against the rest, if it was said which."""
+    name = f"label column {shown(label)}"
+    value = numeric_label(pos_label, name)
+    try:
+        return as_positive_mask(labels, value, name)
+    except InputError:
+        distinct = np.unique(labels).tolist()
+        if len(distinct) <= 2 or (pos_label is not None and value not in distinct):
+            raise
+        _refuse_many(name, distinct, pos_label)
+        _say_rest(name, distinct, value, say)
+        return np.asarray(labels == value, dtype=np.bool_)
+
+
+def positive_text(column: Any, label: str, pos_label: Any, say: Callable[[str], None]) -> Mask:
+    """Labels that are words: compared once per distinct word; one against the rest."""
     name = f"label column {shown(label)}"
     encoded = column.dictionary_encode()
     words = encoded.dictionary.to_pylist()
-    listed = ", ".join(shown(word) for word in words[:5]) + (", ..." if len(words) > 5 else "")
-    if len(words) > 2:
-        raise InputError(
-            f"{name} has {len(words)} different labels ({listed}), and two are allowed: make a "
-            "column that says positive or not."
-        )
+    listed = _listed(words)
+    _refuse_many(name, words, pos_label)
     if pos_label is None:
         raise InputError(
             f"{name} holds words ({listed}): say which one is positive, for example "
@@ -56,5 +98,6 @@ def positive_text(column: Any, label: str, pos_label: Any) -> Mask:
         )
     if str(pos_label) not in words:
         raise InputError(f"{name} has no label {shown(pos_label)}; it has {listed}.")
+    _say_rest(name, words, str(pos_label), say)
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     return np.asarray(codes == words.index(str(pos_label)), dtype=np.bool_)

@@ -66,7 +66,7 @@ def layout(file: File) -> Layout:
     if encoding is None and not _is_utf8(lines[first]):
         encoding = stored = "latin-1"
     text = b"\n".join(lines[first:]).decode(stored, errors="replace")
-    if "\n" not in text:
+    if "\n" not in text and file.options.header:
         raise no_rows(file.name)
     delimiter = file.options.delimiter or _delimiter(text.partition("\n")[0], file.kind)
     try:
@@ -74,6 +74,8 @@ def layout(file: File) -> Layout:
         names = next(row for row in rows if row)
     except (csv.Error, StopIteration) as error:
         raise unreadable(file.name, str(error) or "there is no header") from error
+    if not file.options.header:
+        names = [str(place) for place in range(1, len(names) + 1)]
     return Layout(file=file, encoding=encoding, delimiter=delimiter, skip=skip, names=tuple(names))
 
 

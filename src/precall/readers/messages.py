@@ -41,16 +41,37 @@ def check_columns(available: Sequence[str], source: object, wanted: Sequence[str
                 f"{source_name(source)} has {times} columns {shown(name)}: rename all but one."
             )
         if times == 0:
-            from difflib import get_close_matches
-
-            near = get_close_matches(name, available, n=1)
-            hint = f" Did you mean {shown(near[0])}?" if near else ""
-            if available and all(map(_is_number, available)):
-                hint = " These look like numbers: does the file begin with a line of names?"
             raise InputError(
                 f"{source_name(source)} has no column {shown(name)}; it has "
-                f"{listed_names(available)}.{hint}"
+                f"{listed_names(available)}.{no_header(available) or _nearest(name, available)}"
             )
+
+
+def _nearest(name: str, available: Sequence[str]) -> str:
+    """The name that was probably meant, as a question."""
+    from difflib import get_close_matches
+
+    alike = [other for other in available if other.strip().lower() == name.strip().lower()]
+    near = alike or get_close_matches(name, available, n=1)
+    return f" Did you mean {shown(near[0])}?" if near else ""
+
+
+def no_header(names: Sequence[str]) -> str:
+    """A question, where names look like the values of a row.
+
+    Most of them are numbers, or one has a decimal point, which few people put into a name.
+
+    Examples
+    --------
+    >>> no_header(["0", "0.166", "a"])
+    ' These look like values: does the file begin with a line of names?'
+    >>> no_header(["label", "2024", "2025"]), no_header(["y", "1"])
+    (' These look like values: does the file begin with a line of names?', '')
+    """
+    numbers = [name for name in names if _is_number(name)]
+    if 2 * len(numbers) > len(names) or any("." in number for number in numbers):
+        return " These look like values: does the file begin with a line of names?"
+    return ""
 
 
 def listed_names(names: Sequence[str]) -> str:

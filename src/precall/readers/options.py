@@ -28,6 +28,8 @@ class ReadOptions:
         The encoding of text, by a name that Python knows.
     missing : {"raise", "drop"}
         What to do with rows where a label, a score, a weight or a cluster is missing.
+    header : bool
+        Whether text begins with a line of names; without one, columns are called 1, 2, 3 and so on.
     say : callable, optional
         Called with a sentence about each guess, and about rows that were dropped.
     """
@@ -37,6 +39,7 @@ class ReadOptions:
     decimal: str | None = None
     encoding: str | None = None
     missing: Literal["raise", "drop"] = "raise"
+    header: bool = True
     say: Callable[[str], None] | None = None
 
     def __post_init__(self) -> None:
