@@ -83,10 +83,10 @@ def write_page(results: Results) -> Path:
     above = sum(row["truth_above"] * row["samples"] for row in rows)
     results.save_page(
         "# Few labels\n\n"
-        f"Each case is {settings['samples']} samples of populations of {settings['rows']:,} rows, "
-        "a new population every 20 samples, and the 95 % interval of average precision from each: "
+        f"Each case is {_numbers(rows)} samples of populations of {settings['rows']:,} rows, a "
+        "new population every 20 samples, and the 95 % interval of average precision from each: "
         "how often it covers the average precision of the whole population, and how wide it is. "
-        f"The error of a share of .95 is {np.sqrt(0.95 * 0.05 / settings['samples']):.3f}.\n\n"
+        f"The error of a share of .95 is {_errors(rows)}.\n\n"
         "Designs: `plan` without a guess, with a `guess` (probabilities calibrated on other rows), "
         "`two rounds` (a fifth of the budget first), a `simple` random sample, `poisson` (each row "
         "by itself, with a probability that falls with its rank), and plans from a guess that is "
@@ -107,6 +107,22 @@ def write_page(results: Results) -> Path:
         "method was made; **bold** shares are significantly below .94.\n\n" + _cases(rows) + "\n"
     )
     return results.path(".md")
+
+
+def _numbers(rows: list[Row]) -> str:
+    """Return how many samples cases have, with the budgets that have as many."""
+    budgets: dict[int, list[str]] = {}
+    for row in sorted(rows, key=lambda row: row["budget"]):
+        own = budgets.setdefault(row["samples"], [])
+        own += [f"{row['budget']:,}"] if f"{row['budget']:,}" not in own else []
+    if len(budgets) == 1:
+        return str(next(iter(budgets)))
+    return " or ".join(f"{n} ({' and '.join(b)} labels)" for n, b in sorted(budgets.items()))
+
+
+def _errors(rows: list[Row]) -> str:
+    numbers = sorted({row["samples"] for row in rows})
+    return " or ".join(f"{np.sqrt(0.95 * 0.05 / number):.3f}" for number in numbers)
 
 
 def _in_order(rows: Iterable[Row], name: str) -> list[str]:

@@ -40,7 +40,6 @@ MODELS: dict[str, Scenario] = {
 }
 ROWS = 50_000
 PREVALENCES = (0.001, 0.01, 0.1)
-BUDGETS = (200, 1000, 5000)
 LEVEL = 0.95
 # A population is labelled so many times, each time anew.
 _SAMPLES_PER_POPULATION = 20
@@ -120,8 +119,13 @@ DESIGNS: dict[str, Callable[..., Chosen]] = {
     "reversed guess": _planned(_reversed),
     "constant guess": _planned(lambda people: np.full(people.scores.size, people.positive.mean())),
 }
-#: Asked at all budgets; the others at the middle one.
-EVERYWHERE = ("plan", "guess", "two rounds", "simple")
+#: The designs asked at each budget, and the samples of each case.
+ASKED: dict[int, tuple[str, ...]] = {
+    1000: tuple(DESIGNS),
+    200: ("plan", "guess", "two rounds", "simple"),
+    5000: ("plan", "simple"),
+}
+SAMPLES = {1000: 200, 200: 100, 5000: 100}
 
 
 def labelled(people: Population, rows: IntArray, **design: Any) -> audit.Sample:
@@ -137,11 +141,10 @@ def cases(quick: bool) -> list[tuple[str, float, int, str]]:
     prevalences = PREVALENCES[1:2] if quick else PREVALENCES
     return [
         (model, prevalence, budget, design)
-        for budget in (BUDGETS[1], *BUDGETS[:1], *BUDGETS[2:])
+        for budget in (list(ASKED)[:1] if quick else ASKED)
         for prevalence in prevalences
-        for design in DESIGNS
+        for design in ASKED[budget]
         for model in models
-        if budget == BUDGETS[1] or (design in EVERYWHERE and not quick)
     ]
 
 
@@ -199,14 +202,14 @@ def run(
     progress: Callable[[int, int], object] | None = None,
 ) -> Path:
     """Run the study into a folder and return the page written there."""
-    samples = 10 if quick else 200
+    samples = {budget: 10 if quick else number for budget, number in SAMPLES.items()}
     settings = {"study": "audit", "rows": ROWS, "samples": samples, "level": LEVEL, "seed": seed}
     results = Results(output, "audit", settings)
     todo = cases(quick)
     names = ("model", "prevalence", "budget", "design")
     left = [case for case in todo if not results.has(**dict(zip(names, case, strict=True)))]
     done = len(todo) - len(left)
-    for rows in compute(one_case, [(*case, samples, seed) for case in left], workers):
+    for rows in compute(one_case, [(*case, samples[case[2]], seed) for case in left], workers):
         results.add(rows)
         done += 1
         if progress is not None:

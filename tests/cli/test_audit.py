@@ -56,6 +56,28 @@ def test_plan_fill_in_estimate(run, population, tmp_path):
     assert max(map(len, shown.out.splitlines())) <= 80
 
 
+def test_a_page_says_on_top_how_many_labels_it_stands_on(run, population, tmp_path):
+    pytest.importorskip("jinja2")
+    path, _, _ = population
+    _, filled = planned(run, population, tmp_path)
+    done = write_csv(tmp_path / "done.csv", filled)
+    page = tmp_path / "page.html"
+    options = ("--score", "s", "--label", "label", "--inclusion", "inclusion", "--population", path)
+    result = run("audit", "estimate", done, *options, "-o", page, "--metric", "precision_at_k(100)")
+    assert result.status == 0
+    assert "The report is in" in result.out
+    text = page.read_text(encoding="utf-8")
+    first = text[text.index('id="answer"') :]
+    assert "This page stands on 300 labels of 3,000 rows" in first[:200]
+    assert "precision@100" in text
+    assert f"precall audit estimate {done}" in text
+    assert "<script" not in text
+    refused = run("audit", "estimate", done, *options, "-o", page, "--json")
+    assert (refused.status, refused.out) == (2, "")
+    assert "give one of the two" in refused.err
+    assert run("audit", "estimate", done, *options, "-o", tmp_path / "page.txt").status == 2
+
+
 def test_a_file_of_the_whole_population(run, population, tmp_path):
     _, scores, y = population
     drawn = np.random.default_rng(1).random(3000) < 0.1

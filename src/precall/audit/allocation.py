@@ -136,6 +136,7 @@ class SoftMetric:
             stand_ins=none,
             of_stand_in=none,
             tied=np.zeros(0),
+            of_row=none,
         )
         evidence = SampleEvidence(
             value=lambda moved: self.value(

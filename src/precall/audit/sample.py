@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,9 @@ from ..metrics import Metric, as_metric
 from ..rows import named_scores, one_of
 from .designs import Design, from_inclusion, from_strata
 from .labels import as_known, as_population, require_some
+from .model_differences import compare_models
 from .nothing_found import NothingFound
+from .proxies import as_proxy, with_proxy
 from .sample_band import estimated_ranking, sample_band
 from .sample_limits import SampleEvidence
 from .sampled_cells import SampledMetric, placement_variance
@@ -27,6 +30,7 @@ from .strata_pieces import Pieces, cut
 
 if TYPE_CHECKING:
     from ..inference.bands import Band
+    from ..inference.comparison import Comparison
     from ..ranking import Ranked, Ranking
     from .label_plan import LabelPlan
 
@@ -57,6 +61,11 @@ class Sample:
     target : {"rows", "process"}
         What the answers are about: these rows, or the process that they came from. The second
         has wider intervals, since other rows might have come.
+    proxy : array-like, optional
+        A probability of being positive for every row, from another model or a language model that
+        judges rows. Where the labels show that it agrees with them, numbers of positives are
+        estimated with its help, and are surer; it never has to be right. It must not have been
+        fitted to these labels.
 
     Attributes
     ----------
@@ -96,6 +105,7 @@ class Sample:
         inclusion: object = None,
         strata: object = None,
         target: str = "rows",
+        proxy: object = None,
     ) -> None:
         named, shown = named_scores(scores)
         checked = {name: as_population(each, shown[name]) for name, each in named.items()}
@@ -106,6 +116,7 @@ class Sample:
         require_some(self.known)
         self.target = _validation.as_choice(target, "target", TARGETS)
         self.design = self._design(plan, inclusion, strata)
+        self.proxy = None if proxy is None else as_proxy(proxy, self.n_rows)
         self.looks = 1 if plan is None else plan.looks
         self.round = 1 if plan is None else plan.round
         self._descending: dict[str, Array] = {}
@@ -171,15 +182,21 @@ class Sample:
 
     def pieces(self, model: str, metric: Metric) -> Pieces:
         """Return the pieces that a metric of a model is estimated from."""
-        places = tuple(metric.places)
-        return cut(
+        found = cut(
             self.scores[model],
             self.descending(model),
             self.design,
             self.known,
             tuple(metric.thresholds),
-            places,
+            tuple(metric.places),
         )
+        return self.helped(found)
+
+    def helped(self, pieces: Pieces) -> Pieces:
+        """Return the pieces as the proxy, if there is one, helps to estimate them."""
+        if self.proxy is None or not self.n_positives:
+            return pieces
+        return with_proxy(pieces, self.proxy, self.known, self.design.weight)
 
     def sampled(self, model: str, metric: Metric, pieces: Pieces | None = None) -> SampledMetric:
         """Return a metric of a model as a function of the positives in each piece."""
@@ -245,6 +262,17 @@ class Sample:
         self._require_positives("a band")
         return sample_band(self, self.model_named(model), method, **asked)
 
+    def own_compare(self, metric: Metric, level: float, given: dict[str, Any]) -> Comparison:
+        """Answer :func:`precall.compare`."""
+        self._refuse(**given)
+        if len(self.scores) < 2:
+            raise InputError(
+                "scores must name at least two models to compare, got 1: make the Sample with "
+                "{'a': s_a, 'b': s_b}."
+            )
+        self._require_positives("a comparison")
+        return compare_models(self, metric, level)
+
     def own_interval(
         self,
         metric: Metric,
@@ -290,13 +318,29 @@ class Sample:
         if self.target == "process":
             if not sampled.metric.smooth:
                 raise sampled.metric.no_gradient()
-            variance += sampled.process_variance()
+            variance += sampled.process_variance(sampled.slopes, sampled.prevalence_slope())
         return variance
+
+    def report(
+        self,
+        path: str | Path,
+        *,
+        metrics: Sequence[Metric | str] = (),
+        confidence_level: float = 0.95,
+    ) -> Path:
+        """Write a page that says what the labels say, and on top how many they are.
+
+        It has intervals of the metrics (average precision, AUROC and the precision at a recall of
+        .5 if none is named), the curve with its band, and the strata with their labels.
+        """
+        from ..display.sample_page import write_sample_report
+
+        return write_sample_report(self, path, metrics=metrics, confidence_level=confidence_level)
 
     def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
         """Refuse: a ranking needs the label of every row."""
         raise InputError(
             f"this needs the label of every row, and a Sample has {self.n_labelled:,} of "
-            f"{self.n_rows:,}: pr.interval, pr.pr_curve and pr.band take a Sample, or rank the "
-            "labelled rows with pr.rank."
+            f"{self.n_rows:,}: pr.interval, pr.compare, pr.pr_curve and pr.band take a Sample, or "
+            "rank the labelled rows with pr.rank."
         )

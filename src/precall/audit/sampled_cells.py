@@ -16,7 +16,6 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio
-from ..inference.influence import linearise
 from ..metrics import Metric
 from ..ranking.kept_thresholds import rows_at_or_above
 from ..ranking.number_layout import Cells
@@ -146,14 +145,29 @@ class SampledMetric:
             np.asarray(gradient.tied, dtype=np.float64)[place],
         )
 
-    def process_variance(self) -> float:
-        """Variance of the metric of as many rows as these, were they drawn anew."""
-        cells, _ = self.cells(self.pieces.estimate)
-        linear = linearise(self.metric, cells)
-        n = float(self.pieces.estimate.sum())
-        m = float(self.pieces.size.sum()) - n
-        spread = linear.slope**2 * (ratio(1.0, n) + ratio(1.0, m))
-        return float(linear.positives + linear.negatives + spread)
+    def prevalence_slope(self) -> float:
+        """Derivative by the log odds of the prevalence."""
+        return float(self.metric.prevalence_slope(self.cells(self.pieces.estimate)[0]))
+
+    def process_variance(
+        self, slopes: tuple[FloatArray, FloatArray], prevalence_slope: float
+    ) -> float:
+        """Variance of a metric with these derivatives, were as many rows as these drawn anew.
+
+        The sum of the squared influence values of all rows: derivatives, centred in each class, and
+        what a change of the prevalence does.
+        """
+        positives = self.pieces.estimate
+        weights = (
+            positives[self.piece] * self.positive_share,
+            (self.pieces.size - positives)[self.piece] * self.negative_share,
+        )
+        total = 0.0
+        for slope, weight in zip(slopes, weights, strict=True):
+            size = float(weight.sum())
+            centred = slope - ratio(np.sum(weight * slope), size)
+            total += float(np.sum(weight * centred**2)) + float(ratio(prevalence_slope**2, size))
+        return total
 
 
 def placement_variance(sampled: SampledMetric, slopes: tuple[FloatArray, FloatArray]) -> float:

@@ -55,6 +55,8 @@ class Pieces(NamedTuple):
     tied : array
         Of every labelled row, then of every stand-in: the share of the other rows of its piece that
         have its score.
+    of_row : array
+        The piece of every row of the population.
     """
 
     size: FloatArray
@@ -68,6 +70,7 @@ class Pieces(NamedTuple):
     stand_ins: IntArray
     of_stand_in: IntArray
     tied: FloatArray
+    of_row: IntArray
 
 
 def edge_scores(descending: Array, first: int = FIRST_EDGE) -> Array:
@@ -90,8 +93,12 @@ def cut(
     known: KnownLabels,
     thresholds: tuple[float, ...] = (),
     places: tuple[int, ...] = (),
+    zone: IntArray | None = None,
 ) -> Pieces:
-    """Cut the strata of a design, and count."""
+    """Cut the strata of a design, and count.
+
+    `zone` numbers the parts between what is asked about, if not by thresholds or places.
+    """
     grid = interval_of(scores, edge_scores(descending))
     width = int(grid.max()) + 1
     joint = design.stratum * width + grid
@@ -99,7 +106,7 @@ def cut(
     merged = np.concatenate([_merged(line) for line in labelled.reshape(-1, width)])
     offset = np.repeat(np.arange(len(design.names)) * width, width)
     whole = (merged + offset)[joint]
-    zone = zones(scores, descending, thresholds, places)
+    zone = zones(scores, descending, thresholds, places) if zone is None else zone
     parts = int(zone.max()) + 1
     present, code = _compact(whole * parts + zone)
     return _count(scores, code, present // parts, design, known)
@@ -174,11 +181,12 @@ def _count(
         of_label=of_label,
         stand_ins=chosen,
         of_stand_in=of_stand_in,
-        tied=_tied(scores, code, np.append(known.rows, chosen), size),
+        tied=tied_shares(scores, code, np.append(known.rows, chosen), size),
+        of_row=code,
     )
 
 
-def _tied(scores: Array, code: IntArray, rows: IntArray, size: FloatArray) -> FloatArray:
+def tied_shares(scores: Array, code: IntArray, rows: IntArray, size: FloatArray) -> FloatArray:
     """Share of the other rows of its piece that each of some rows is tied with."""
     values, place = np.unique(scores[rows], return_inverse=True)
     near = np.minimum(np.searchsorted(values, scores), values.size - 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +28,7 @@ from .options import (
     Source,
     check_output,
     file_argument,
+    file_title,
     json_option,
     level_option,
     metric_option,
@@ -157,6 +159,7 @@ def plan_command(
 )
 @level_option
 @json_option
+@click.option("-o", "--output", metavar="FILE", help="Write a page, an .html file, instead.")
 @reading_options
 def estimate_command(
     file: Source,
@@ -169,12 +172,16 @@ def estimate_command(
     target: str,
     level: float,
     as_json: bool,
+    output: str | None,
     reading: ReadOptions,
 ) -> None:
     """Say how good the scores of a whole population are, from the labels of some of its rows.
 
     FILE has all rows, or, with --population, those that precall audit plan chose.
     """
+    if output is not None and as_json:
+        raise InputError("--output writes a page and --json prints numbers: give one of the two.")
+    path = None if output is None else check_output(output, (".html", ".htm"), file)
     with spinner() as say:
         say("reading")
         if population is None:
@@ -185,6 +192,24 @@ def estimate_command(
             sample = _of_population(
                 file, score, label, inclusion, population, pos_label, target, reading
             )
+    if path is not None:
+        words = {
+            "--score": score,
+            "--label": label,
+            "--inclusion": inclusion,
+            "--population": population,
+            "--pos-label": pos_label,
+            "--target": None if target == TARGETS[0] else target,
+            "--level": None if level == 0.95 else f"{level:g}",
+            "-o": output,
+        }
+        again = [word for pair in words.items() if pair[1] is not None for word in pair]
+        again += [word for metric in metrics for word in ("--metric", str(metric))]
+        with spinner() as say:
+            say("writing the page")
+            written = _page(sample, path, metrics, level, file, again)
+        click.echo(f"The report is in {visible(written)}")
+        return
     asked = metrics or (as_metric("aucpr"),)
     found = [interval(sample, metric, confidence_level=level) for metric in asked]
     if as_json:
@@ -196,16 +221,16 @@ def estimate_command(
         answers = [each.to_dict() for each in found]
         write_json({"precall": __version__, "file": file, **counts, "answers": answers})
         return
-    output = console()
+    screen = console()
     sentences(
-        output,
+        screen,
         [
             f"{sample.n_labelled:,} of {plural(sample.n_rows, 'row')} are labelled, "
             f"{sample.n_positives:,} of them positive. {wording.percent(level)} intervals for "
             + ("all rows:" if target == TARGETS[0] else "the process that the rows came from:")
         ],
     )
-    output.print()
+    screen.print()
     rows = [
         [
             each.metric,
@@ -216,7 +241,25 @@ def estimate_command(
         for each in found
     ]
     titles = [("", "left"), ("estimate", "right"), ("from", "right"), ("to", "right")]
-    grid(output, titles, rows, indent=2)
+    grid(screen, titles, rows, indent=2)
+
+
+def _page(
+    sample: Sample,
+    path: Path,
+    metrics: tuple[Metric, ...],
+    level: float,
+    file: Source,
+    words: list[str | None],
+) -> Path:
+    """Write the page, which says how it is made again."""
+    from ..display.report import Origin
+    from ..display.sample_page import write_sample_report
+
+    files = (file,) if isinstance(file, str) else file
+    command = ("precall", "audit", "estimate", *files, *(word for word in words if word))
+    origin = Origin(source=file_title(file), command=command)
+    return write_sample_report(sample, path, metrics=metrics, confidence_level=level, origin=origin)
 
 
 def _labels(values: Any, pos_label: str | None, name: str) -> Any:

@@ -86,7 +86,11 @@ def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | N
     >>> path.name, path.stat().st_size < 6_000_000
     ('report.html', True)
     """
-    page = render_report(evaluation, origin=origin)
+    return write_page(render_report(evaluation, origin=origin), path)
+
+
+def write_page(page: str, path: str | Path) -> Path:
+    """Write a page whole or not at all, and return its absolute path."""
     with whole_file(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8", newline="\n")
     return Path(path).resolve()
@@ -94,10 +98,32 @@ def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | N
 
 def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> str:
     """Return the page as text; see :func:`write_report`."""
+    template = template_named("report.html.j2")
     try:
-        from jinja2 import Environment, PackageLoader, StrictUndefined
         from markupsafe import Markup
         from plotly.offline import get_plotlyjs
+    except ImportError as error:
+        raise missing("the report", "plotly and Jinja2", "report") from error
+    origin = origin or Origin()
+    draws = any(model.has_both_classes for model in evaluation.models)
+    scripts = [unwrapped(get_plotlyjs()), _file("wording.js") + _file("report.js")] if draws else []
+    page: str = template.render(
+        evaluation=evaluation,
+        settings=evaluation.settings,
+        colours=COLOURS,
+        scripts=[Markup(script) for script in scripts],
+        data=Markup(_embedded(payload(evaluation))) if draws else None,
+        fingerprint=_fingerprint(evaluation),
+        **frame(origin, scripts),
+        **sections(evaluation),
+    )
+    return page
+
+
+def template_named(name: str) -> Any:
+    """Return one of the templates, with the filters that all pages use."""
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise missing("the report", "plotly and Jinja2", "report") from error
     environment = Environment(
@@ -114,29 +140,26 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
         "threshold": wording.threshold,
         "plural": wording.plural,
     }
-    origin = origin or Origin()
-    draws = any(model.has_both_classes for model in evaluation.models)
-    scripts = [unwrapped(get_plotlyjs()), _file("wording.js") + _file("report.js")] if draws else []
-    return environment.get_template("report.html.j2").render(
-        evaluation=evaluation,
-        settings=evaluation.settings,
-        title=wording.clean_name(origin.source, 80) if origin.source else "Evaluation",
-        origin=origin,
-        command=shell_command(origin.command),
-        colours=COLOURS,
-        style=Markup(_file("report.css")),
-        scripts=[Markup(script) for script in scripts],
-        policy=_policy(scripts),
-        data=Markup(_embedded(payload(evaluation))) if draws else None,
-        made_on=_today(),
-        fingerprint=_fingerprint(evaluation),
-        versions={
+    return environment.get_template(name)
+
+
+def frame(origin: Origin, scripts: Sequence[str]) -> dict[str, Any]:
+    """Return what every page has: its title, style, rules for the browser, and where it is from."""
+    from markupsafe import Markup
+
+    return {
+        "title": wording.clean_name(origin.source, 80) if origin.source else "Evaluation",
+        "origin": origin,
+        "command": shell_command(origin.command),
+        "style": Markup(_file("report.css")),
+        "policy": _policy(scripts),
+        "made_on": _today(),
+        "versions": {
             "precall": __version__,
             "Python": platform.python_version(),
             "NumPy": np.__version__,
         },
-        **sections(evaluation),
-    )
+    }
 
 
 def _today() -> str:

@@ -16,7 +16,7 @@ from .._rounding import TOLERANCE
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning
 from ..metrics import Metric, as_metric
-from ..ranking import Ranking
+from ..ranking import Ranking, own_answer
 from ..rows import Rows, as_rows
 from .clusters import draw_cells, jackknife
 from .comparison import Comparison
@@ -57,10 +57,12 @@ def compare(
 
     Parameters
     ----------
-    data : Rows or array-like
+    data : Rows, array-like or audit.Sample
         Rows with at least two models: ``compare(rows)``, ``compare(rows, "auroc")``. Or the labels,
         as in :func:`precall.rank`; then `scores`, `clusters`, `sample_weight` and `pos_label` are
-        those of :class:`precall.Rows`.
+        those of :class:`precall.Rows`. A :class:`~precall.audit.Sample` with at least two models
+        compares them on its whole population, from the labels it has; it has one method of its
+        own, ``mover``.
     scores : mapping from name to array-like, optional
         The scores of each model, at least two models; or a data frame with a column for each.
     metric : Metric or str, default "aucpr"
@@ -112,9 +114,23 @@ def compare(
     >>> len(result.differences) == len(result.estimates) * (len(result.estimates) - 1) // 2
     True
     """
-    if isinstance(data, Rows) and isinstance(scores, (str, Metric, type)):
+    own = own_answer(data, "compare")
+    if (own or isinstance(data, Rows)) and isinstance(scores, (str, Metric, type)):
         metric, scores = scores, None
     what = as_metric(metric)
+    if own is not None:
+        level = _validation.as_fraction(confidence_level, "confidence_level")
+        given = {
+            "scores": scores,
+            "method": None if method == "influence" else method,
+            "distribution": None if distribution == "t" else distribution,
+            "clusters": clusters,
+            "sample_weight": sample_weight,
+            "sampling": sampling,
+            "prevalence": prevalence,
+        }
+        found: Comparison = own(what, level, given)
+        return found
     method = _validation.as_choice(method, "method", COMPARISONS)
     distribution = as_distribution(distribution)
     varying = varying_prevalence(sampling, prevalence)

@@ -1,0 +1,75 @@
+"""The page of few labels."""
+
+import re
+
+import numpy as np
+import pytest
+
+import precall as pr
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.1
+    scores = rng.normal(size=2000) + 2.0 * y
+    plan = pr.audit.plan(scores, budget=150, rng=1)
+    return scores, {row: bool(y[row]) for row in plan.rows.tolist()}, plan
+
+
+def test_the_page_has_numbers_curve_and_strata(people, tmp_path):
+    scores, labels, plan = people
+    models = {"a<b>": scores, "other": -scores}
+    sample = pr.audit.Sample(models, labels, plan=plan)
+    text = sample.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    positives = sum(labels.values())
+    assert f"stands on 150 labels of 2,000 rows, {positives} of them positive" in text
+    assert "a&lt;b&gt;" in text
+    assert "a<b>" not in text
+    assert text.count("<polyline") == 2
+    assert "Which model is better?" in text
+    found = pr.interval(sample, model="other")
+    assert f"{found.estimate:.3f} ({found.low:.3f} to {found.high:.3f})" in text
+    for each in plan.strata:
+        assert re.search(rf"{each['name']}</td><td class=\"number\">{each['rows']:,}</td>", text)
+    assert "default-src 'none'" in text.replace("&#39;", "'")
+
+
+def test_the_page_is_the_same_for_the_same_labels(people, tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
+    scores, labels, plan = people
+    sample = pr.audit.Sample(scores, labels, plan=plan)
+    one, two = (sample.report(tmp_path / f"{n}.html").read_bytes() for n in "ab")
+    assert one == two
+    other = dict(labels)
+    other[int(plan.rows[0])] = not other[int(plan.rows[0])]
+    changed = pr.audit.Sample(scores, other, plan=plan).report(tmp_path / "c.html").read_bytes()
+    mark = re.compile(rb"Fingerprint</dt><dd><code>(\w+)")
+    assert mark.search(one).group(1) != mark.search(changed).group(1)
+
+
+def test_no_positive_is_an_upper_limit(tmp_path):
+    labels = [0] * 40 + [None] * 60
+    sample = pr.audit.Sample(np.arange(100.0), labels, inclusion=0.4)
+    text = sample.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "AUCPR over all rows is at most" in text
+    assert "No labelled row is positive" in text
+    assert "<polyline" not in text
+
+
+def test_rounds_and_few_labels_are_said(people, tmp_path):
+    scores, labels, plan = people
+    sample = pr.audit.Sample(scores, labels, plan=plan, proxy=np.full(2000, 0.1))
+    second = pr.audit.plan(scores, budget=50, already=sample, rng=2)
+    both = pr.audit.Sample(
+        scores, labels | dict.fromkeys(second.rows.tolist(), False), plan=second, target="process"
+    )
+    text = both.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "came in 2 rounds" in text
+    assert "the process that the rows came from" in text
+    assert "<polyline" not in text
+    assert "Proxy</dt>" in sample.report(tmp_path / "p.html").read_text(encoding="utf-8")
+    few = pr.audit.Sample([4, 3, 2, 1], [1, 0, None, None], strata=["x", "y", "x", "y"])
+    assert "2 strata have fewer than 10 labels" in few.report(tmp_path / "f.html").read_text()
