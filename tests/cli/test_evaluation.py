@@ -84,6 +84,15 @@ def test_weights_tell_what_they_are_worth(good, rng):
     assert "equally weighted" not in told(evaluate(y, {"a": score}, sample_weight=np.ones(y.size)))
 
 
+@pytest.mark.parametrize(("top", "said"), [(20.0, "times the average one"), (0.05, "known best")])
+def test_weights_at_the_top_are_named(good, top, said):
+    y, score = good
+    weights = np.where(score > np.quantile(score, 0.8), top, 1.0)
+    assert said in told(evaluate(y, {"a": score}, sample_weight=weights))
+    even = told(evaluate(y, {"a": score}, sample_weight=np.full(y.size, top)))
+    assert "top of the ranking weighs" not in even
+
+
 def test_models_are_judged_by_the_adjusted_p_value(good, rng):
     y, score = good
     evaluation = evaluate(y, {"a": score, "worse": score + 2 * rng.normal(size=y.size)})

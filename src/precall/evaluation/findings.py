@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..inference.local_weights import LocalWeights
 from ..metrics.areas import tie_bounds
 from ..ranking.ranking_set import RankingSet
 from . import wording
@@ -21,6 +22,8 @@ _MANY_TIES = 0.05
 _FEW_THRESHOLDS = 10
 _PREVALENCE_SPREAD = 2.0
 _MANY_MODELS = 3
+# Rows at the top that weigh this many times the average, or that part of it, deserve a word.
+_HEAVY_TOP = 2.0
 # A normalised area under this is little.
 _LITTLE = 0.15
 # Tools that disagree by less than this share of the interval do not deserve a word.
@@ -95,6 +98,23 @@ def _weights(evaluation: Evaluation) -> Iterator[Finding]:
             f"{effective:,.0f} equally weighted ones; intervals count with that."
         )
         yield _warning(text) if share < 0.5 else _note(text)
+    if evaluation.ranking.rows is not None and evaluation.models[0].has_both_classes:
+        top = LocalWeights.of(evaluation.ranking.cells, evaluation.ranking.rows)
+        yield from _top_weights(float(top.rows[1] / top.spread[1]))
+
+
+def _top_weights(times: float) -> Iterator[Finding]:
+    """Say what a negative at the top stands for, in average ones."""
+    if times > _HEAVY_TOP:
+        yield _warning(
+            f"A negative at the top of the ranking weighs {times:.1f} times the average one: few "
+            "rows decide how good the top is, and intervals leave room for what they missed."
+        )
+    elif times < 1.0 / _HEAVY_TOP:
+        yield _note(
+            f"A negative at the top of the ranking weighs {wording.percent(times)} of the average "
+            "one: the top is known best, and intervals count with that."
+        )
 
 
 def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ..inference.local_weights import LocalWeights
 from ..inference.rules import Rule
 from ..inference.rules.rule import ClosedForm, closed_form
 from ..metrics import Metric
@@ -66,8 +67,11 @@ class SliceMetric:
         bound = metric.on(moved)
         sizes = moved.effective_sizes if clustered is None else clustered.sizes
         estimate, pieces = np.empty(len(rankings)), []
-        for groups, cells, squares in moved.lines():
+        for (groups, cells, squares), counts in zip(moved.lines(), moved.row_lines(), strict=True):
             own = bound.take(groups)
+            local = None
+            if clustered is None and rankings.weighted and counts is not None:
+                local = LocalWeights.of(cells, counts)
             estimate[groups] = np.clip(own.value(cells, squares), *own.bounds)
             variance = None
             if clustered is not None and rule.takes_variance:  # type: ignore[attr-defined]
@@ -84,6 +88,7 @@ class SliceMetric:
                         sizes=(sizes[0][groups], sizes[1][groups]),
                         varying=False,
                         variance=variance,
+                        local=local,
                     ),
                 )
             )

@@ -116,15 +116,23 @@ def sample_factor(size: Any) -> Any:
 
 
 def total_variance(
-    metric: Metric, linear: Linearisation, cells: Cells, sizes: tuple[Any, Any]
+    metric: Metric,
+    linear: Linearisation,
+    cells: Cells,
+    sizes: tuple[Any, Any],
+    top_weight: Any = None,
 ) -> Any:
-    """Influence variance on the unit scale, the top-ranked negative counted once more."""
+    """Influence variance on the unit scale, the top-ranked negative counted once more.
+
+    It counts with `top_weight`, by default with what an effective negative weighs on average.
+    """
     n, m = sizes
-    total = np.sum(cells.tied, axis=-1) + np.sum(cells.above, axis=-1) + cells.below
+    if top_weight is None:
+        top_weight = totals(cells)[1] / m
     variance = (
         linear.positives
         + linear.negatives * sample_factor(m)
-        + (linear.top * total / m) ** 2
+        + (linear.top * top_weight) ** 2
         + linear.slope**2 * (1.0 / n + 1.0 / m)
     )
     zero, one = metric.unit

@@ -110,6 +110,8 @@ def influence_limits(
     *,
     share: float = 1.0,
     unbiased: Any = None,
+    correction: Any = 0.5,
+    stretch: Any = 1.0,
     guard: Any = None,
     ceiling: Any = None,
     one_sided: bool = False,
@@ -119,14 +121,18 @@ def influence_limits(
     Parameters
     ----------
     estimate, variance, n : array
-        The estimate, its influence variance and the effective number of positives.
+        The estimate, its influence variance and the number of positives that it rests on.
     confidence_level : float
     share : float, default 1.0
         The share of the positives that decide the estimate: of a part of a curve, its length. The
         small-sample terms take n times that.
     unbiased : array, optional
-        A less biased estimate (leave one out): the lower limit is centred half-way to it when it
+        A less biased estimate (leave one out): the lower limit is centred between the two when it
         is the smaller one.
+    correction : array, default 0.5
+        How much of the way from the estimate to the less biased one.
+    stretch : array, default 1.0
+        Times the usual quantile.
     guard : array, optional
         What the estimate would be if a kind of negatives that was not seen stood above everything.
         The lower limit is not above it: a sample with no negative at the top cannot exclude them.
@@ -149,14 +155,14 @@ def influence_limits(
     """
     n = n * share
     stable = stabilised_variance(estimate, variance, n, _PRIOR_POSITIVES * share)
-    spread = normal_quantile(confidence_level) * np.sqrt(stable)
+    spread = stretch * normal_quantile(confidence_level) * np.sqrt(stable)
     _, high_logit, _, high_arc = _two_scales(_centre(estimate, n), spread)
     lower = estimate
     if unbiased is not None:
-        half_way = 0.5 * (estimate + unbiased)
-        lower = np.minimum(estimate, unbiased if one_sided else half_way)
+        part = 1.0 if one_sided else correction
+        lower = np.minimum(estimate, (1.0 - part) * estimate + part * unbiased)
     if one_sided:
-        spread = _few_quantile(n, confidence_level) * np.sqrt(stable)
+        spread = stretch * _few_quantile(n, confidence_level) * np.sqrt(stable)
     low_logit, _, low_arc, _ = _two_scales(_off_one(lower, n), spread)
     low = 0.5 * (low_logit + np.minimum(low_logit, low_arc))
     high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))

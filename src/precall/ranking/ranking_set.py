@@ -314,6 +314,11 @@ class RankingSet(Rich):
             squares = self.squares and _lines(self.squares, groups, index, real)
             yield groups, _lines(self.cells, groups, index, real), squares
 
+    def row_lines(self) -> Iterator[Cells | None]:
+        """Yield the numbers of rows beside `lines`; None when every weight is 1."""
+        for groups, index, real in self.blocks():
+            yield self.rows and _lines(self.rows, groups, index, real)
+
     def rows_reaching(self, threshold: float) -> IntArray:
         """Return how many rows of each group are at or above a threshold; raise if not kept."""
         at = kept_thresholds.as_score(threshold, self.threshold.dtype)

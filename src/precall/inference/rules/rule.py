@@ -16,6 +16,7 @@ from ...metrics import Metric
 from ...ranking import Cells, Ranked, Ranking
 from .. import limits
 from ..clusters import cluster_variance
+from ..local_weights import LocalWeights
 from ..resampling import Progress
 
 
@@ -91,6 +92,14 @@ class Case:
         return self.sample.rows.effective_sizes if self.clustered else self.ranking.effective_sizes
 
     @property
+    def local(self) -> LocalWeights | None:
+        """What weights do near the top; None where rows count once, or clusters count instead."""
+        ranking = self.ranking
+        if self.clustered or ranking.rows is None:
+            return None
+        return LocalWeights.of(ranking.cells, ranking.rows)
+
+    @property
     def estimate(self) -> float:
         """The estimate on the unit scale."""
         return float(self.metric.to_unit(self.metric.estimate(self.ranking)))
@@ -136,6 +145,7 @@ class Formula(Rule):
             varying=case.varying,
             estimate=case.estimate,
             variance=variance,
+            local=case.local,
         )
 
     #: Whether clusters change its variance; if not, they change its sizes only.
@@ -148,8 +158,8 @@ class Formula(Rule):
 class Counts:
     """What a formula sees: a metric on its data, cells, and effective numbers of each class.
 
-    `varying` says whether another sample would have other numbers of each class. Everything may
-    have leading axes.
+    `varying` says whether another sample would have other numbers of each class, `local` what
+    weights do near the top. Everything may have leading axes.
     """
 
     metric: Metric
@@ -158,6 +168,7 @@ class Counts:
     sizes: tuple[Any, Any]
     varying: bool
     estimate: Any
+    local: LocalWeights | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +182,7 @@ class ClosedForm:
     variance: Any
     sizes: tuple[Any, Any]
     unbiased: Any = None
+    local: LocalWeights | None = None
 
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the lower and the upper limit."""
@@ -197,13 +209,24 @@ class ClosedForm:
         """The average weight of an effective negative."""
         return total_negatives(self.cells) / self.sizes[1]
 
-    def guard(self, level: float) -> Any:
-        """The metric if a kind of negatives that was not seen ranked above everything.
+    def unseen(self, level: float) -> tuple[Any, Any]:
+        """Shares of positives and of negatives at the top that a sample may have missed.
 
-        Of m negatives a kind with the share ``1 - alpha**(1/m)`` shows none with probability alpha:
-        about the three of the rule of three.
+        Of m rows a kind with the share ``1 - alpha**(1/m)`` shows none with probability alpha:
+        about the three of the rule of three. With weights they weigh what rows at the top do.
         """
-        share = 1.0 - limits.certain_limit(self.sizes[1], level)
+        if self.local is None:
+            n, m = (1.0 - limits.certain_limit(size, level) for size in self.sizes)
+            return n, m
+        n, m = (
+            np.minimum((1.0 - limits.certain_limit(rows, level)) * rows / spread, 1.0)
+            for rows, spread in zip(self.local.rows, self.local.spread, strict=True)
+        )
+        return n, m
+
+    def guard(self, level: float) -> Any:
+        """The metric if a kind of negatives that was not seen ranked above everything."""
+        share = self.unseen(level)[1]
         cells = _scaled(self.cells, 1.0, 1.0 - share)
         above = np.array(np.broadcast_to(cells.above, np.shape(cells.positives)), dtype=np.float64)
         above[..., 0] += share * total_negatives(self.cells)
@@ -214,7 +237,7 @@ class ClosedForm:
 
         The mirror of `guard`.
         """
-        share = 1.0 - limits.certain_limit(self.sizes[0], level)
+        share = self.unseen(level)[0]
         unseen = share * np.sum(self.cells.positives, axis=-1)
         cells = _scaled(self.cells, 1.0 - share, 1.0)
         nothing = np.zeros_like(unseen)
@@ -259,11 +282,13 @@ def closed_form(
     varying: bool,
     estimate: Any = None,
     variance: Any = None,
+    local: LocalWeights | None = None,
 ) -> ClosedForm:
     """Gather what a formula needs, for one ranking or for many along the leading axes.
 
     `sizes` are the effective numbers of positives and negatives; `estimate` and `variance`, both on
-    the unit scale, are computed where they are not given.
+    the unit scale, are computed where they are not given. `local` says what weights do near the
+    top.
     """
     if estimate is None:
         estimate = metric.unit_value(cells, squares)
@@ -276,6 +301,7 @@ def closed_form(
                 sizes=sizes,
                 varying=varying,
                 estimate=estimate,
+                local=local,
             )
         )
     return ClosedForm(
@@ -286,6 +312,7 @@ def closed_form(
         variance=variance,
         sizes=sizes,
         unbiased=metric.unbiased(cells, squares) if rule.takes_unbiased else None,
+        local=local,
     )
 
 

@@ -20,7 +20,8 @@ class Stabilised(Formula):
     def variance(self, counts: Counts) -> Any:
         """Return the influence variance, the top-ranked negative counted once more."""
         linear = linearise(counts.metric, counts.cells, counts.squares, slope=counts.varying)
-        return total_variance(counts.metric, linear, counts.cells, counts.sizes)
+        top = None if counts.local is None else counts.local.top[1]
+        return total_variance(counts.metric, linear, counts.cells, counts.sizes, top)
 
     def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
         """Return the limits."""
@@ -37,11 +38,17 @@ class Stabilised(Formula):
     def _limits(
         self, form: ClosedForm, level: float, unseen_level: float, *, one_sided: bool
     ) -> tuple[Any, Any]:
+        n, local = form.sizes[0], form.local
+        few = {}
+        if local is not None:
+            few = {"correction": local.correction(n), "stretch": local.stretch(n, level)}
+            n = local.deciding(n)
         return limits.influence_limits(
             form.estimate,
             form.variance,
-            form.sizes[0],
+            n,
             level,
+            **few,
             share=form.metric.share_of_positives,
             unbiased=form.unbiased,
             guard=form.guard(unseen_level) if self.guarded else None,
