@@ -64,7 +64,7 @@ def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> 
     lines = []
     for row in again:
         key = row["design"], row["rows"], row["prevalence"], row["model"]
-        if key in found:
+        if "fiducial" in found.get(key, {}):
             first = found[key]["fiducial"]
             design, size, prevalence, model = key
             lines.append(
@@ -116,14 +116,13 @@ def _summary(
         groups.setdefault(key[:3], []).append(rows)
     lines = []
     for (design, size, prevalence), members in sorted(groups.items()):
-        widths = [
-            sum(rows[method]["mean_width"] for rows in members)
-            for method in ("fiducial", "clemencon_vayatis")
-        ]
+        pair = ("fiducial", "clemencon_vayatis")
+        both = [rows for rows in members if set(pair) <= set(rows)]
+        widths = [sum(rows[method]["mean_width"] for rows in both) for method in pair]
         lines.append(
             [design, f"{size:,}", f"{prevalence:g}", str(len(members))]
             + [_case([rows.get(method) for rows in members]) for method in methods]
-            + [f"{widths[0] / widths[1]:.2f}"]
+            + [f"{widths[0] / widths[1]:.2f}" if both else "–"]
         )
     return lines
 
