@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from precall.example import Example, example_path, load_example
+from precall.example import EXAMPLES, Example, example_path, load_example
+from precall.exceptions import InputError
 
 MAKER = Path(__file__).parents[2] / "scripts" / "make_example.py"
 
@@ -76,3 +77,37 @@ def test_to_dict_survives_json(example):
     assert back["label"] == example.label.tolist()
     assert back["scores"]["scorecard"] == example.scores["scorecard"].tolist()
     assert back["columns"]["label"] == "fraud"
+
+
+def test_the_tumours_are_what_their_script_makes():
+    """Another release of scikit-learn may round a score differently, and split a tree elsewhere."""
+    pytest.importorskip("sklearn")
+    maker = Path(__file__).parents[2] / "scripts" / "make_tumours.py"
+    made = list(csv.DictReader(runpy.run_path(str(maker))["tumours_csv"]().splitlines()))
+    with example_path("tumours").open(encoding="utf-8", newline="") as file:
+        stored = list(csv.DictReader(file))
+    for column in ("tumour_id", "fold", "malignant"):
+        assert [row[column] for row in made] == [row[column] for row in stored]
+    for column, most in (("logistic_regression", 0), ("decision_tree", 30)):
+        pairs = zip(made, stored, strict=True)
+        far = [abs(float(a[column]) - float(b[column])) > 2e-3 for a, b in pairs]
+        assert sum(far) <= most
+
+
+def test_the_tumours_are_rows_with_folds():
+    tumours = load_example("tumours")
+    assert (tumours.label.size, int(tumours.label.sum())) == (569, 212)
+    assert tumours.cluster is None
+    assert tumours.amount is None
+    assert sorted(set(tumours.group.tolist())) == [f"fold {k}" for k in range(1, 6)]
+    assert json.loads(json.dumps(tumours.to_dict()))["label"] == tumours.label.tolist()
+    assert list(tumours.to_frame().columns) == [*tumours.columns.values(), *tumours.scores]
+    assert "tumours" in repr(tumours)
+    assert "malignant" in tumours._repr_html_()
+
+
+def test_an_example_that_is_not_there_is_named():
+    assert EXAMPLES == ("payments", "tumours")
+    for call in (load_example, example_path):
+        with pytest.raises(InputError, match="name must be one of 'payments', 'tumours'"):
+            call("payment")
