@@ -306,3 +306,24 @@ def test_hostile_files_are_judged_or_refused_in_one_line(run, tmp_path, monkeypa
         assert not (tmp_path / "gate.xml").exists()
     else:
         assert junit_schema.problems((tmp_path / "gate.xml").read_text(encoding="utf-8")) == []
+
+
+def test_the_settings_say_how_to_read_the_file(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3 == 0
+    new = 2.0 * y + rng.normal(size=300)
+    lines = [f"{int(a)};{b:.3f}".replace(".", ",") for a, b in zip(y, new, strict=True)]
+    (tmp_path / "s.csv").write_text("\n".join(["y;new", *lines, "1;"]))
+    keys = ["file = 's.csv'", "label = 'y'", "candidate = 'new'", "require = 'auroc >= 0.5'"]
+    settings = tmp_path / "precall.toml"
+    settings.write_text("\n".join(["[gate]", *keys]))
+    assert run("gate").status == 2  # a missing score
+    settings.write_text("\n".join(["[gate]", *keys, "missing = 'drop'", "sep = ';'"]))
+    assert run("gate").status == 0
+    # What is typed comes first.
+    assert run("gate", "--missing", "raise").status == 2
+    settings.write_text("\n".join(["[gate]", *keys, "sep = '::'"]))
+    result = run("gate")
+    assert result.status == 2
+    assert "in the settings, sep must be one sign" in result.err

@@ -54,3 +54,40 @@ def test_the_schema_notices_what_is_missing_or_wrong():
         validate(good | {"schema": "precall-evaluation-2"})
     with pytest.raises(jsonschema.ValidationError):
         validate(good | {"models": []})
+
+
+GATE = json.loads(
+    (Path(__file__).parents[2] / "docs" / "schemas" / "gate-1.json").read_text("utf-8")
+)
+
+
+def validate_gate(value):
+    jsonschema.Draft202012Validator(GATE).validate(json.loads(json.dumps(value, allow_nan=False)))
+
+
+def test_gates_fit_their_schema(run, csv_file):
+    rng = np.random.default_rng(1)
+    y = rng.random(400) < 0.3
+    scores = {"new": rng.normal(size=400) + 2 * y, "old": rng.normal(size=400) + y}
+    rows = pr.Rows(y, scores, columns={"part": np.arange(400) % 2})
+    jsonschema.Draft202012Validator.check_schema(GATE)
+    rules = ["auroc >= 0.5", "precision_at_recall(0.5) >= 0.99"]
+    gates = [
+        pr.gate(rows, candidate="new", baseline="old", margin=0.01, rules=rules, by="part"),
+        pr.gate(rows, candidate="old", baseline=rows["new"], looks=3, adjust_for_looks=True),
+        pr.gate(rows, candidate="new", rules=["expected_cost(5, threshold=1.0) <= 0.9"]),
+    ]
+    assert {gate.verdict for gate in gates} == {"passed", "failed"}
+    for gate in gates:
+        validate_gate(gate.to_dict())
+    words = ("--label", "y", "--candidate", "a", "--require", "auroc >= 0.5", "--json")
+    validate_gate(run("gate", csv_file, *words).json())
+    good = gates[0].to_dict()
+    for key in GATE["required"]:
+        with pytest.raises(jsonschema.ValidationError):
+            validate_gate({name: value for name, value in good.items() if name != key})
+    rule = good["rules"][0]
+    for key in GATE["$defs"]["rule"]["required"]:
+        less = {name: value for name, value in rule.items() if name != key}
+        with pytest.raises(jsonschema.ValidationError):
+            validate_gate(good | {"rules": [less]})

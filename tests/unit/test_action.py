@@ -104,7 +104,8 @@ INPUTS = {"file": "my scores.csv", "label": "y", "candidate": "new", "baseline":
     [
         ({"margin": "0.2", "require": "auroc >= 0.5\nauprg >= -1\n"}, 0, "passed"),
         ({"margin": "0.3", "by": "my group\n"}, 0, "passed"),
-        ({"candidate": "poor"}, 1, "failed"),
+        ({"margin": "0.3", "by": "my group", "min-positives": "20", "pos-label": "1"}, 0, "passed"),
+        ({"candidate": "poor", "prevalence": "0.3", "missing": "drop"}, 1, "failed"),
         ({"require": "auroc >= baseline - 0.01"}, 3, "undecided"),
         ({"require": "auroc >= baseline - 0.01", "undecided": "pass"}, 0, "undecided"),
     ],
@@ -208,3 +209,16 @@ def test_the_hook_runs_the_gate_with_what_the_extra_needs():
     assert hook["additional_dependencies"] == project["optional-dependencies"]["cli"]
     [shown] = yaml_blocks()[1]["repos"]
     assert [each["id"] for each in shown["hooks"]] == [hook["id"]]
+
+
+def test_every_input_is_an_option_or_the_actions_own():
+    from precall.cli.gate import command
+
+    options = {name for parameter in command.params for name in parameter.opts}
+    own = {"file", "undecided"}
+    assert {f"--{name}" for name in set(ACTION["inputs"]) - own} <= options
+    # Every input is handed on as a variable, and asked for in the step.
+    step = ACTION["runs"]["steps"][1]
+    handed = set(re.findall(r"inputs\.([\w-]+)", "\n".join(step["env"].values())))
+    assert handed == set(ACTION["inputs"])
+    assert all(f"${name}" in step["run"] for name in step["env"])

@@ -640,3 +640,11 @@ def test_the_limit_of_a_rule_holds_by_itself():
     above = 100.0 * share
     guard = np.mean([i / (i + above) for i in range(1, 51)])
     assert one_sided_limits(perfect, 0.9)[0] == pytest.approx(guard, rel=1e-9)
+
+
+def test_a_rule_that_counts_rows_by_rank_is_not_asked_of_slices():
+    """Slices have weights that nobody gave: the message says where they come from."""
+    said = "recall_at_k.20. >= 0.1' cannot be asked where country=.*weighted to the common"
+    with pytest.raises(InputError, match=said):
+        pr.gate(sliced(), candidate="new", rules="recall_at_k(20) >= 0.1", by="country")
+    assert pr.gate(sliced(), candidate="new", rules="recall_at_k(20) >= 0.01").rules

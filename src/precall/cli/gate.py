@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from .._output import whole_file
 from .._text import visible
@@ -130,6 +132,7 @@ def command(
     may come from a file; what is given here comes first, and --require and --by add to its rules.
     """
     asked = _asked(file, config, options)
+    reading = _reading(reading, asked)
     source: Source = asked.pop("file")
     outputs = [
         (check_output(name, (ending,), source, option=option), text)
@@ -180,6 +183,31 @@ def _asked(file: Source | None, config: str | None, options: dict[str, Any]) -> 
     if "baseline" not in asked and asked.get("margin"):
         raise InputError("--margin is about a baseline: give --baseline, or leave --margin out.")
     return asked
+
+
+#: How to read the file, by the names of options, with what the reader calls them.
+_READING = {
+    "sep": "delimiter",
+    "decimal": "decimal",
+    "encoding": "encoding",
+    "format": "format",
+    "missing": "missing",
+}
+
+
+def _reading(given: ReadOptions, asked: dict[str, Any]) -> ReadOptions:
+    """How to read the file: what was typed comes before what a settings file says."""
+    source_of = click.get_current_context().get_parameter_source
+    said = {}
+    for option, name in _READING.items():
+        value = asked.pop(option, None)
+        typed = source_of({"format": "file_format"}.get(option, option))
+        if value is not None and typed is not ParameterSource.COMMANDLINE:
+            said[name] = {"tab": "\t"}.get(value, value) if option == "sep" else value
+    try:
+        return replace(given, **said)
+    except InputError as error:
+        raise InputError(f"in the settings, {str(error).replace('delimiter', 'sep')}") from None
 
 
 def _roles(asked: dict[str, Any]) -> tuple[Roles, dict[str, Any]]:

@@ -320,6 +320,17 @@ class _Question(NamedTuple):
 
     def judged(self, asked: AskedRule) -> Judged:
         """Return what a rule is judged by."""
+        try:
+            return self._judged(asked)
+        except InputError as error:
+            if self.slice is None:
+                raise
+            raise InputError(
+                f"rule '{asked}' cannot be asked where {self.slice}, whose negatives are weighted "
+                f"to the common prevalence: {error}"
+            ) from None
+
+    def _judged(self, asked: AskedRule) -> Judged:
         evidence: LimitsAtEveryLevel
         baseline: float | None = None
         if asked.relative and self.against.model is not None:

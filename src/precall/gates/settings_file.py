@@ -65,6 +65,11 @@ KEYS: dict[str, Callable[[object, str], Any]] = {
     "other-rows": _flag,
     "looks": _number,
     "adjust-for-looks": _flag,
+    "sep": _text,
+    "decimal": _text,
+    "encoding": _text,
+    "format": _text,
+    "missing": _text,
 }
 
 

@@ -9,6 +9,8 @@ from .._notebook import Rich
 from ..evaluation import wording
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
+#: What the JSON of a gate is called; its schema is in docs/schemas.
+SCHEMA = "precall-gate-1"
 
 
 def rule_title(rule: str, rows: str | None) -> str:
@@ -161,6 +163,7 @@ class Gate(Rich):
         """Return plain values that survive JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         return {
+            "schema": SCHEMA,
             **plain,
             "summary": self.summary,
             "rules": [rule.to_dict() for rule in self.rules],
