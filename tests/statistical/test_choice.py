@@ -11,7 +11,7 @@ from scipy.special import ndtr
 import precall as pr
 from precall.evaluation import Settings
 from precall.evaluation.answer import promised
-from precall.evaluation.results import Measure, ModelEvaluation, best_of
+from precall.evaluation.model_result import Measure, ModelEvaluation, best_of
 
 DATA_SETS = 300
 ROWS, PREVALENCE, SHIFT = 500, 0.1, 1.5

@@ -19,7 +19,7 @@ from rich.text import Text
 
 from .._text import visible
 from ..evaluation import Finding, Measure, wording
-from ..evaluation.results import plain
+from ..evaluation.plain_values import plain
 
 _WIDTH = 80
 _BAR = 26

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from .._threads import in_threads
 from ..curves import Curve, gain_curve, hit_curve, lift_curve, pr_curve, roc_curve
 from ..evaluation import Evaluation, ModelEvaluation, wording
+from ..evaluation.plain_values import plain
 from ..evaluation.promises import kept_precision, promise
-from ..evaluation.results import plain
 from ..evaluation.threshold_table import ThresholdLimits
 from ..points.matrix import iso_f_contours
 from ..ranking import Ranking

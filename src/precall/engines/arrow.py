@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,12 +19,11 @@ from ..ranking.ranking_set import RankingSet
 from ..readers.options import ReadOptions
 from ._census import Room
 from ._columns import Piece, Request, read_pieces
+from ._lanes import Dealt, Meter, Progress
 from ._paired import PairedRequest, changed, read_paired
 from ._sources import Source, open_source, spooled
 from ._streams import stream_of
 from ._twopass import TakeCensus, Task, rank_in_two_passes
-
-Progress = Callable[[int, int | None], object]
 
 # A quarter of the memory is for rows in work: bytes that one takes, as read, split by class and
 # sorted, and what a weight or a group adds to it.
@@ -38,8 +36,8 @@ _BYTES_PER_SCORE = 64
 _BYTES_PER_THINNED = 300
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
 # Threads, whatever the number of cores: what each of them adds up is part of the result's last
-# bits. A lane may have this many shards waiting for it.
-_LANES, _AHEAD = 4, 2
+# bits.
+_LANES = 4
 
 
 def rank(
@@ -292,10 +290,10 @@ def _ranked(
         kept = source
         if source.once:
             kept = stack.enter_context(spooled(source, request, rows, memory))
-        meter = _Meter(progress, kept)
+        meter = Meter(progress, kept)
 
         def run(task: Task) -> Any:
-            shards = _Dealt(enumerate(kept.shards(rows)), _LANES)
+            shards = Dealt(enumerate(kept.shards(rows)), _LANES)
 
             def work(lane: int) -> Any:
                 try:
@@ -362,7 +360,7 @@ def _one_pass(
     take = TakeCensus(request=request, limit=1)
     census = take.start()
     shards = enumerate(source.shards(rows))
-    for piece in _Meter(progress, source, passes=1).watch(_pieces(shards, request, rows)):
+    for piece in Meter(progress, source, passes=1).watch(_pieces(shards, request, rows)):
         census.update(piece)
         if not census.survey.flaws:
             positive, scores, weights = piece.rows(slice(None), piece.positive(request.pos_label))
@@ -383,75 +381,3 @@ def _pieces(
         raise InputError(
             f"data cannot be read ({error}): fix the file, or pass a pyarrow.dataset with types."
         ) from error
-
-
-class _Dealt:
-    """Deal numbered shards out to lanes in turn.
-
-    Every lane gets the same shards in the same order, however fast the threads are and however
-    many cores there are: sums of weights are then the same to the last bit.
-    """
-
-    def __init__(self, shards: Iterable[tuple[int, Iterable[Any]]], lanes: int) -> None:
-        self._shards = iter(shards)
-        self._waiting: list[deque[tuple[int, Iterable[Any]]]] = [deque() for _ in range(lanes)]
-        self._changed = threading.Condition()
-        self._ended = False
-
-    def lane(self, number: int) -> Iterator[tuple[int, Iterable[Any]]]:
-        """Yield the shards of a lane."""
-        while (shard := self._next(number)) is not None:
-            yield shard
-
-    def stop(self) -> None:
-        """Give out no more."""
-        with self._changed:
-            self._ended = True
-            for waiting in self._waiting:
-                waiting.clear()
-            self._changed.notify_all()
-
-    def _next(self, number: int) -> tuple[int, Iterable[Any]] | None:
-        with self._changed:
-            while not self._waiting[number]:
-                if self._ended:
-                    return None
-                if max(map(len, self._waiting)) >= _AHEAD:  # a lane is behind: let it catch up
-                    self._changed.wait()
-                    continue
-                try:
-                    shard = next(self._shards)
-                except StopIteration:
-                    self._ended = True
-                else:
-                    self._waiting[shard[0] % len(self._waiting)].append(shard)
-                self._changed.notify_all()
-            self._changed.notify_all()
-            return self._waiting[number].popleft()
-
-
-class _Meter:
-    """Tell the caller how far the passes are, one thread at a time."""
-
-    def __init__(self, progress: Progress | None, source: Source, passes: int = 2) -> None:
-        self._progress = progress
-        self._passes = passes
-        self._done = 0
-        self._total: int | None = None
-        self._lock = threading.Lock()
-        if progress is not None and source.count_rows is not None:
-            self._total = passes * source.count_rows()
-
-    def watch(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
-        """Pass the pieces on; a piece counts when the next one is asked for."""
-        for piece in pieces:
-            yield piece
-            with self._lock:
-                self._done += piece.size
-                if self._progress is not None:
-                    self._progress(self._done, self._total)
-
-    def end_pass(self) -> None:
-        """After the first pass the number of rows is known."""
-        if self._total is None:
-            self._total = self._passes * self._done

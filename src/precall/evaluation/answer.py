@@ -9,8 +9,9 @@ import numpy as np
 from ..exceptions import InputError
 from ..points.constraints import OperatingPoint
 from . import wording
+from .model_result import ModelEvaluation
 from .promises import choice, kept_precision
-from .results import FEWEST_POSITIVES, Evaluation, ModelEvaluation
+from .results import FEWEST_POSITIVES, Evaluation
 
 # Under so many positives the first-order approximation of a comparison is rough.
 HINT_POSITIVES = 20

@@ -31,10 +31,11 @@ from .answer import answer
 from .decisions import Decisions, decision_values
 from .findings import find
 from .measures import GROUP_METRICS, measure, shown_metrics
+from .model_result import Measure, ModelEvaluation, ranked_models
 from .over_time import over_time
 from .prevalences import elsewhere
 from .quiet import quietly
-from .results import Evaluation, GroupEvaluation, Measure, ModelEvaluation, ranked_models
+from .results import Evaluation, GroupEvaluation
 from .settings import Settings
 
 Progress = Callable[[str], object]

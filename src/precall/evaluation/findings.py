@@ -13,8 +13,9 @@ from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import HINT_POSITIVES
 from .group_table import best_slices, group_sentences
+from .model_result import ModelEvaluation
 from .over_time import best_windows, time_sentences
-from .results import Evaluation, Finding, ModelEvaluation
+from .results import Evaluation, Finding
 
 _FEW_POSITIVES = 50
 _VERY_FEW_POSITIVES = 20

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .results import Evaluation, Measure
+    from .model_result import Measure
+    from .results import Evaluation
 
 
 def measure_rows(measures: Mapping[str, Measure], **where: object) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from ..exceptions import UndefinedMetricError
 from ..inference.result import MetricInterval
 from ..metrics import METRICS, Metric, aucnpr, aucpr
 from ..ranking import Ranking
-from .results import Measure
+from .model_result import Measure
 
 #: What is shown of every group.
 GROUP_METRICS: tuple[Metric, ...] = (aucpr(), aucnpr())

@@ -20,7 +20,8 @@ from .. import _validation
 from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from . import counting, kept_thresholds
-from .number_layout import Cells, Moments, even_cuts, plain_values
+from .number_layout import Cells, Moments, even_cuts
+from .plain_ranking import as_plain, from_plain
 from .ranked import Ranked
 
 Array = npt.NDArray[Any]
@@ -398,19 +399,7 @@ class Ranking(Rich):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers that survive JSON; see :meth:`from_dict`."""
-        plain: dict[str, Any] = {
-            "dtype": self.threshold.dtype.name,
-            "threshold": plain_values(self.threshold),
-        }
-        plain |= self.cells.to_dict()
-        for name in ("squares", "rows"):
-            cells = getattr(self, name)
-            plain[name] = cells and cells.to_dict()
-        plain["moments"] = self.moments and {k: list(v) for k, v in self.moments._asdict().items()}
-        plain["coarsened"] = self.coarsened
-        plain["divisible"] = self.divisible
-        plain["missed"] = self.missed
-        return plain
+        return as_plain(self)
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Ranking:
@@ -423,25 +412,7 @@ class Ranking(Rich):
         >>> pr.Ranking.from_dict(json.loads(json.dumps(ranking.to_dict()))) == ranking
         True
         """
-        missing = [
-            field.name for field in fields(cls) if field.name not in plain and field.name != "dtype"
-        ]
-        if missing:
-            raise InputError(f"this is not a ranking: it has no {', '.join(missing)}.")
-        moments = plain["moments"]
-        return cls(
-            threshold=np.asarray(
-                [float(v) if isinstance(v, str) else v for v in plain["threshold"]],
-                dtype=plain["dtype"],
-            ),
-            **Cells.from_dict(plain)._asdict(),
-            squares=plain["squares"] and Cells.from_dict(plain["squares"]),
-            rows=plain["rows"] and Cells.from_dict(plain["rows"]),
-            moments=moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
-            coarsened=bool(plain["coarsened"]),
-            divisible=bool(plain["divisible"]),
-            missed=plain["missed"],
-        )
+        return cls(**from_plain(plain, [field.name for field in fields(cls)]))
 
 
 def _as_counts(array: Array, name: str) -> Array:

@@ -1,0 +1,88 @@
+"""Shards dealt out to threads in an order that does not depend on them, and how far they are."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from ._columns import Piece
+from ._sources import Source
+
+Progress = Callable[[int, int | None], object]
+
+# A lane may have this many shards waiting for it.
+_AHEAD = 2
+
+
+class Dealt:
+    """Deal numbered shards out to lanes in turn.
+
+    Every lane gets the same shards in the same order, however fast the threads are and however
+    many cores there are: sums of weights are then the same to the last bit.
+    """
+
+    def __init__(self, shards: Iterable[tuple[int, Iterable[Any]]], lanes: int) -> None:
+        self._shards = iter(shards)
+        self._waiting: list[deque[tuple[int, Iterable[Any]]]] = [deque() for _ in range(lanes)]
+        self._changed = threading.Condition()
+        self._ended = False
+
+    def lane(self, number: int) -> Iterator[tuple[int, Iterable[Any]]]:
+        """Yield the shards of a lane."""
+        while (shard := self._next(number)) is not None:
+            yield shard
+
+    def stop(self) -> None:
+        """Give out no more."""
+        with self._changed:
+            self._ended = True
+            for waiting in self._waiting:
+                waiting.clear()
+            self._changed.notify_all()
+
+    def _next(self, number: int) -> tuple[int, Iterable[Any]] | None:
+        with self._changed:
+            while not self._waiting[number]:
+                if self._ended:
+                    return None
+                if max(map(len, self._waiting)) >= _AHEAD:  # a lane is behind: let it catch up
+                    self._changed.wait()
+                    continue
+                try:
+                    shard = next(self._shards)
+                except StopIteration:
+                    self._ended = True
+                else:
+                    self._waiting[shard[0] % len(self._waiting)].append(shard)
+                self._changed.notify_all()
+            self._changed.notify_all()
+            return self._waiting[number].popleft()
+
+
+class Meter:
+    """Tell the caller how far the passes are, one thread at a time."""
+
+    def __init__(self, progress: Progress | None, source: Source, passes: int = 2) -> None:
+        self._progress = progress
+        self._passes = passes
+        self._done = 0
+        self._total: int | None = None
+        self._lock = threading.Lock()
+        if progress is not None and source.count_rows is not None:
+            self._total = passes * source.count_rows()
+
+    def watch(self, pieces: Iterable[Piece]) -> Iterator[Piece]:
+        """Pass the pieces on; a piece counts when the next one is asked for."""
+        for piece in pieces:
+            yield piece
+            with self._lock:
+                self._done += piece.size
+                if self._progress is not None:
+                    self._progress(self._done, self._total)
+
+    def end_pass(self) -> None:
+        """After the first pass the number of rows is known."""
+        if self._total is None:
+            self._total = self._passes * self._done
