@@ -7,7 +7,6 @@ CSV with its settings, a figure and a page into a folder, and goes on where it w
 #: The studies, by the name of their module, in a few words.
 ABOUT = {
     "attack": "what released numbers give away about one row",
-    "audit": "how often intervals from few labels cover the truth, and their width",
     "band_theory": "the theorems behind the bands, put to the test",
     "bands": "how often each band holds the whole curve, and its width",
     "bias": "how far each estimator of the area is from the truth",
@@ -15,6 +14,7 @@ ABOUT = {
     "drug_discovery": "four scorers on compounds of which 2 % are active",
     "gate": "how often a gate passes what it should not, and what it should",
     "intervals": "how often each interval covers the true area, and its width",
+    "monitoring": "whether monitors keep their level, and how soon they notice",
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
     "region": "the region that no precision-recall curve can reach",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from precall._validation import as_count
 
-from ._results import Row
+from ._results import Results, Row
 
 
 def compute(
@@ -40,3 +40,26 @@ def compute(
         raise
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def run_cases(
+    results: Results,
+    chosen: Sequence[Any],
+    simulate: Callable[..., list[Row]],
+    runs: Callable[[Any], int],
+    workers: int | None,
+    progress: Callable[[int, int], object] | None,
+) -> None:
+    """Add the rows of every case, a named tuple, that is not there yet.
+
+    ``simulate(case, runs(case), seed)`` has them; a case has the same draws whatever is beside it.
+    """
+    todo = [case for case in chosen if not results.has(**case._asdict())]
+    done = len(chosen) - len(todo)
+    seed = results.settings["seed"]
+    arguments = [(case, runs(case), [seed, *"|".join(map(str, case)).encode()]) for case in todo]
+    for rows in compute(simulate, arguments, workers):
+        results.add(rows)
+        done += 1
+        if progress is not None:
+            progress(done, len(chosen))

@@ -28,7 +28,7 @@ from precall.simulate import (
     StudentT,
 )
 
-from ._cases import compute
+from ._cases import run_cases
 from ._results import Results, Row, markdown_table
 
 
@@ -193,22 +193,14 @@ def run(
     """Run the study into a folder and return the page written there."""
     samples = 6 if quick else 120
     results = Results(output, "planning", {"study": "planning", "samples": samples, "seed": seed})
-    chosen = cases(quick)
-    todo = [case for case in chosen if not results.has(**case._asdict())]
-    done = len(chosen) - len(todo)
-    arguments = [
-        (
-            case,
-            samples * (4 if case.part == "power" else 1),
-            [seed, *"|".join(map(str, case)).encode()],
-        )
-        for case in todo
-    ]
-    for rows in compute(simulate_case, arguments, workers):
-        results.add(rows)
-        done += 1
-        if progress is not None:
-            progress(done, len(chosen))
+    run_cases(
+        results,
+        cases(quick),
+        simulate_case,
+        lambda case: samples * (4 if case.part == "power" else 1),
+        workers,
+        progress,
+    )
     return write_page(results)
 
 

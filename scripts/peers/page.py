@@ -70,7 +70,10 @@ P_10, recall_100, bpref, infAP and ndcg of every query, and their means):
 """
 _ELSEWHERE = """- Spark: `areaUnderPR` is compared by the tests of the engines, in its own session.
 - Weka: its rule was read in its source, and is that of average precision.
-- MAPIE: it chooses thresholds, and has no number that is also one of these.
+- MAPIE: it chooses thresholds and watches risks, and has no number that is also one of these. How
+  much recall it certifies, and how soon it notices a precision that fell, stands beside the same of
+  this library for [thresholds](how-to/choose-a-threshold.md) and for
+  [monitors](how-to/is-it-still-true.md#beside-mapie).
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import precall as pr
 from precall.metrics._tools import RULES
+from scripts import certified_recall, monitors
 from scripts.peers import data, ours, own_data, page, tools
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +90,23 @@ def test_a_claim_about_a_peer_is_backed(claim):
         assert max(row[3] for row in rows) <= limit, sentence
 
 
+def test_a_claim_that_is_not_backed_is_noticed(monkeypatch, tmp_path):
+    claimed = tmp_path / "claim.md"
+    claimed.write_text("PRROC and ROCR print the same number.\n\nPRROC is written in R.\n")
+    monkeypatch.setitem(globals(), "PAGES", [claimed])
+    [found] = claims()
+    assert found == ("claim.md", "PRROC and ROCR print the same number.", ["PRROC", "ROCR"])
+    test_a_claim_about_a_peer_is_backed(found)
+    kept = [row for row in COMPARED if row[0] != "ROCR"]
+    monkeypatch.setitem(globals(), "COMPARED", kept)
+    with pytest.raises(AssertionError, match=r"ROCR, which docs/peers\.md has not"):
+        test_a_claim_about_a_peer_is_backed(found)
+    far = ("ROCR", "rocr", 317, 1e-3)
+    monkeypatch.setitem(globals(), "COMPARED", [*kept, far])
+    with pytest.raises(AssertionError, match="the same number"):
+        test_a_claim_about_a_peer_is_backed(found)
+
+
 def test_the_page_has_no_difference_without_a_reason():
     assert "not explained" not in TEXT
     assert sum(row[2] for row in COMPARED) > 10_000
@@ -99,8 +117,8 @@ def test_the_page_has_no_difference_without_a_reason():
 
 # Those that could not be run where the page was written; the reason is on the page or here.
 NOT_RUN = {
-    "spark_area_under_pr": "tested against Spark itself in tests/engines",
     "yardstick_pr_auc": "yardstick",
+    "spark_area_under_pr": "tested against Spark itself in tests/engines",
     "weka_prc_area": "read in its source",
 }
 
@@ -110,8 +128,44 @@ def test_every_convention_was_compared_or_is_named():
     for rule in RULES:
         if rule.name not in compared:
             assert rule.name in NOT_RUN, rule.name
-    absent = TEXT.partition("## What was not there")[2]
-    assert "yardstick" in absent
+    for name in NOT_RUN:
+        assert name in {rule.name for rule in RULES}
+        assert name not in compared, f"{name} was compared: take it off the list"
+
+
+def cells(page_name, command):
+    """The rows of the table before the command that makes it, without their marks."""
+    text = (ROOT / "docs" / page_name).read_text(encoding="utf-8")
+    before, found, _ = text.partition(command)
+    assert found, f"{page_name} does not say how its table is made: {command}"
+    lines = re.findall(r"(?:^\|.*\n)+", before, flags=re.MULTILINE)[-1].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return rows[0], rows[2:]
+
+
+def test_the_table_of_certified_recall_is_that_of_its_script():
+    page_name, command = "how-to/choose-a-threshold.md", "scripts/certified_recall.py"
+    _, rows = cells(page_name, f"`python {command} --data-sets 1000`")
+    settings = [
+        [f"{n:,}", f"{p:g}", f"{d:g}", f"{t:g}"] for n, p, d, t in certified_recall.SETTINGS
+    ]
+    assert [row[:4] for row in rows] == settings
+
+
+def test_the_table_of_monitors_is_that_of_its_script():
+    header, rows = cells("how-to/is-it-still-true.md", "`python -m scripts.monitors --streams 60`")
+    expected = [[f"{t:g}", f"{p:g}", f"{n:,}"] for t, p, n in monitors.SETTINGS]
+    assert [row[:3] for row in rows] == expected
+    assert len(header) == 3 + 1 + len(monitors.LEVELS) + 1
+    for (target, precision, _), row in zip(monitors.SETTINGS, rows, strict=True):
+        once = "–" if target == precision else f"{monitors.one_look(target, precision):,}"
+        assert row[-1] == once
+        # Its own numbers are made again from the same streams.
+        rng = np.random.default_rng(1)
+        length = int(row[2].replace(",", ""))
+        streams = [rng.random(length) < precision for _ in range(60)]
+        found = np.array([monitors.ours(labels, target) for labels in streams])
+        assert row[3] == monitors.words(found, target == precision)
 
 
 def test_numbers_of_proc_on_its_own_data():

@@ -19,6 +19,7 @@ from studies import (
     downsampling,
     drug_discovery,
     intervals,
+    monitoring,
     planning,
     privacy,
     region,
@@ -295,7 +296,33 @@ def test_planned_widths_are_within_a_tenth():
             assert abs(row["mean"] - 1.0) <= 0.1 + 2 * row["error"], row
 
 
-WRITTEN = [band_theory, bands, intervals, planning]
+def test_monitoring():
+    """Shares of streams that have raised the alarm by the time that half of the others had."""
+    committed = table("monitoring")
+    limit = stats.norm.isf(ERROR_RATE / 4)
+    for target, precision in ((0.5, 0.3), (0.9, 0.8)):
+        rng = np.random.default_rng([SEED, round(100 * target)])
+        streams = [rng.random(200) < precision for _ in range(300)]
+        found = monitoring._alarms(target, streams)
+        key = {"part": "delay", "first": target, "second": precision}
+        half = the_row(committed, **key, measure="half")
+        # The median of 2,000 streams has an error too, and times are whole numbers.
+        error = 0.5 * np.sqrt(1 / 300 + 1 / half["runs"])
+        assert np.mean(found <= half["value"]) >= 0.5 - limit * error
+        assert np.mean(found < half["value"]) <= 0.5 + limit * error
+        once = the_row(committed, **key, measure="one look")["value"]
+        assert once == monitoring.one_look(target, precision)
+
+
+def test_monitors_keep_their_level_while_somebody_looks():
+    rows = [row for row in table("monitoring") if row["part"] == "size"]
+    assert {row["first"] for row in rows} == set(monitoring.TARGETS)
+    for row in rows:
+        assert row["runs"] == 10_000
+        assert row["value"] <= 0.05
+
+
+WRITTEN = [band_theory, bands, intervals, monitoring, planning]
 
 
 @pytest.mark.parametrize("study", WRITTEN, ids=lambda study: study.__name__.rpartition(".")[2])

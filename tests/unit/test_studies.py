@@ -22,13 +22,13 @@ from precall.simulate import Bibeta, Binormal, rank_batch
 from studies import (
     ABOUT,
     attack,
-    audit,
     bands,
     bias,
     downsampling,
     drug_discovery,
     gate,
     intervals,
+    monitoring,
     planning,
     privacy,
     region,
@@ -45,11 +45,6 @@ ROOT = Path(__file__).parents[2]
 # processes of more than one worker import their modules anew.
 SLICES = {
     attack: {"SIZES": (10, 20)},
-    audit: {
-        "cases": lambda quick: [
-            ("five_levels", 0.1, 100, design) for design in ("guess", "simple", "poisson")
-        ],
-    },
     bands: {"cases": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
@@ -60,6 +55,7 @@ SLICES = {
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
         ],
     },
+    monitoring: {"_LONGEST": 500},
     planning: {
         "cases": lambda quick: [
             planning.Case("width", planning.ASSUMED, "aucpr", 0.4, 0.1, 0.5),
@@ -77,7 +73,7 @@ studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
 
 
 # Those whose cases run on several workers; the others take the argument and run in turn.
-PARALLEL = [attack, audit, bands, bias, drug_discovery, intervals, privacy]
+PARALLEL = [attack, bands, bias, drug_discovery, intervals, privacy]
 
 
 @contextmanager
