@@ -99,3 +99,53 @@ def test_prevalence_sweep_and_forest():
     assert [t.get_text() for t in forest.get_yticklabels()] == list(MODELS)
     low, high = forest.lines[0].get_xdata()
     assert (low, high) == tuple(intervals["gradient_boosting"])
+
+
+def test_lift_of_rare_positives_has_logarithmic_axes():
+    axes = pr.lift_curve(RANKING).plot()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    axes = pr.lift_curve(RANKING.at_prevalence(0.3)).plot()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "linear")
+
+
+def test_a_comparison_draws_its_intervals_beside_zero():
+    comparison = pr.compare(EXAMPLE.label, EXAMPLE.scores)
+    (pair,) = comparison.intervals
+    for simultaneous, intervals in ((False, comparison.intervals), (True, comparison.simultaneous)):
+        axes = comparison.plot(simultaneous=simultaneous)
+        ends, dot, zero = axes.lines
+        assert list(ends.get_xdata()) == [intervals[pair].low, intervals[pair].high]
+        assert list(dot.get_xdata()) == [intervals[pair].estimate]
+        assert list(zero.get_xdata()) == [0.0, 0.0]
+        assert [text.get_text() for text in axes.get_yticklabels()] == [" − ".join(pair)]
+
+
+def test_an_evaluation_and_its_models_draw_their_curves():
+    evaluation = pr.evaluate(EXAMPLE.label, EXAMPLE.scores)
+    axes = evaluation.plot()
+    assert {"gradient_boosting", "scorecard"} <= {
+        line.get_label().split(" ")[0] for line in axes.lines
+    }
+    assert len(evaluation.models[1].plot().collections) >= 2  # what nothing reaches, and the band
+    assert drawn(RANKING.plot(), "random") is not None
+
+
+def test_a_test_against_chance_draws_its_distribution():
+    test = pr.chance_test(RANKING, rng=0)
+    axes = test.plot()
+    assert sum(bar.get_height() for bar in axes.patches) == pytest.approx(1.0)
+    assert list(drawn(axes, "these rows").get_xdata()) == [test.estimate] * 2
+
+
+def test_calibration_groups_and_conventions_draw_their_numbers():
+    rows = pr.Rows(EXAMPLE.label, EXAMPLE.scores, columns={"channel": EXAMPLE.group})
+    check = pr.calibration_check(rows, model="gradient_boosting")
+    np.testing.assert_array_equal(
+        drawn(check.plot(), "calibrated").axes.containers[0].lines[0].get_xdata(),
+        check.tenths_predicted,
+    )
+    values = pr.per_group(rows, "aucnpr", by="channel", model="scorecard")
+    assert list(values.plot().lines[0].get_xdata()) == sorted(values.values.tolist())
+    table = pr.conventions(RANKING)
+    drawn_values = list(table.plot().lines[0].get_xdata())
+    assert drawn_values == sorted(row.value for row in table if row.value is not None)

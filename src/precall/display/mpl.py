@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ..inference.bands import Band
 
 #: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008).
+# Lift of rarer positives is drawn on logarithmic axes.
+_RARE = 0.05
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -304,5 +306,10 @@ def _baselines(axes: Axes, kind: str, curve: Curve) -> None:
             axes.plot(perfect.x, perfect.y, label="perfect", **(_DASHED | {"linestyle": ":"}))
         if kind == "gain":
             axes.set_ylim(max(-1.0, float(np.min(curve.y)) - 0.02), 1.02)
-    axes.set_xlim(-0.002, 1.002)
+    if kind == "lift" and curve.prevalence < _RARE:  # all that matters is in a corner otherwise
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlim(1.0 / max(float(curve.n_pos + curve.n_neg), 2.0), 1.0)
+    else:
+        axes.set_xlim(-0.002, 1.002)
     framed(axes, *curve.labels)

@@ -220,6 +220,15 @@ class ModelEvaluation(Rich):
             if not self.ranking.coarsened:
                 _ = self.conventions
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw precision over recall with its band, and return the Axes.
+
+        `options` are those of :func:`precall.display.mpl.plot_pr`.
+        """
+        from ..display.result_plots import plot_models
+
+        return plot_models((self,), ax, **options)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON, without bands and tables."""
         n, m = self.ranking.effective_sizes

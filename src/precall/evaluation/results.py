@@ -175,6 +175,15 @@ class Evaluation(Rich):
         rows = plural(self.n_rows, "row", shown=str(self.n_rows))
         return f"Evaluation({rows}, {self.n_positive_rows} positive, AUCPR: {areas})"
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw precision over recall of every model, up to three with bands; return the Axes.
+
+        `options` are those of :func:`precall.display.mpl.plot_pr`.
+        """
+        from ..display.result_plots import plot_models
+
+        return plot_models(self.models, ax, **options)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
         return {

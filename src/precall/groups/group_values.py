@@ -69,6 +69,12 @@ class GroupValues(Rich):
     def _table(self) -> dict[str, Any]:
         return {"label": self.labels, "value": self.values}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the metric of every group, lowest first, and return the Axes."""
+        from ..display.result_plots import plot_values
+
+        return plot_values(self, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers; undefined values are None."""
         return {

@@ -74,6 +74,12 @@ class CalibrationCheck(Rich):
             f"{off} of {len(self.tenths)} parts disagree)"
         )
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what was observed over what was predicted, tenth by tenth, and return the Axes."""
+        from ..display.result_plots import plot_calibration
+
+        return plot_calibration(self, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
         table = {name: values.tolist() for name, values in self._table().items()}

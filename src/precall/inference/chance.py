@@ -76,6 +76,12 @@ class ChanceTest(Rich):
             f"p={self.p_value:.4g}, {how})"
         )
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the distribution over random orders with the estimate, and return the Axes."""
+        from ..display.result_plots import plot_chance
+
+        return plot_chance(self, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__}

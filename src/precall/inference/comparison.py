@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from .._interval import Interval
 from .._notebook import Rich
+from .._options import as_flag
 from .._rounding import falling
 
 FloatArray = npt.NDArray[np.float64]
@@ -85,6 +86,20 @@ class Comparison(Rich):
             f"[{interval.low:.4g}, {interval.high:.4g}], p={self.p_values[pair]:.3g}, "
             f"{self.method})"
         )
+
+    def plot(self, ax: Any = None, *, simultaneous: bool = False) -> Any:
+        """Draw every difference with its interval beside zero, and return the Axes.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; new ones if not given.
+        simultaneous : bool, default False
+            Draw the intervals that hold for all differences together.
+        """
+        from ..display.result_plots import plot_comparison
+
+        return plot_comparison(self, ax, simultaneous=as_flag(simultaneous, "simultaneous"))
 
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary; pairs become a list."""

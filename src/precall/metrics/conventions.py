@@ -96,6 +96,12 @@ class Conventions(Rich):
             lines.append(f"{value:>8}  {row.tool}: {row.call}{why}\n{'':10}{row.rule}")
         return "\n".join(lines)
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what every tool prints, lowest first, and return the Axes."""
+        from ..display.result_plots import plot_conventions
+
+        return plot_conventions(self, ax)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as plain dictionaries under their names."""
         return {row.name: row.to_dict() for row in self.rows}

@@ -397,6 +397,15 @@ class Ranking(Rich):
             moments=self.moments and self.moments.scaled(factor),
         )
 
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw precision over recall, and return the Axes.
+
+        `options` are those of :func:`precall.display.mpl.plot_pr`.
+        """
+        from ..display.mpl import plot_pr
+
+        return plot_pr(self, ax=ax, **options)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers that survive JSON; see :meth:`from_dict`."""
         return as_plain(self)
