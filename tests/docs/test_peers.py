@@ -12,7 +12,7 @@ import pytest
 
 import precall as pr
 from precall.metrics._tools import RULES
-from scripts import certified_recall, monitors
+from scripts import certified_recall, interval_peers, monitors
 from scripts.peers import data, ours, own_data, page, tools
 
 ROOT = Path(__file__).parents[2]
@@ -166,6 +166,37 @@ def test_the_table_of_monitors_is_that_of_its_script():
         streams = [rng.random(length) < precision for _ in range(60)]
         found = np.array([monitors.ours(labels, target) for labels in streams])
         assert row[3] == monitors.words(found, target == precision)
+
+
+def test_the_table_of_intervals_is_that_of_its_script():
+    command = "`python -m scripts.interval_peers --data-sets 200`"
+    header, rows = cells("explanation/which-interval.md", command)
+    expected = [f"{m}, {n:,}" for m in interval_peers.MODELS for n in interval_peers.SIZES]
+    assert [row[0] for row in rows] == expected
+    assert header[2] == "precall"
+    assert sum(name.startswith("precrec") for name in header) == 2
+    assert sum(name.startswith("confidenceinterval") for name in header) == 2
+    for row in rows:
+        model = row[0].partition(",")[0]
+        area = interval_peers.MODELS[model][model].aucpr(interval_peers.PREVALENCE)
+        assert row[1] == f"{area:.2f}"
+        for cell in row[2:]:
+            assert re.fullmatch(r"[01]\.\d{3} \(0\.\d{3}\)", cell)
+
+
+def test_scripts_beside_peers_name_who_is_not_there(capsys, monkeypatch):
+    monkeypatch.setattr(interval_peers.shutil, "which", lambda name: None)
+    assert list(interval_peers.precrec([])) == []
+    monkeypatch.setitem(sys.modules, "confidenceinterval.bootstrap", None)
+    y, s = data.data_sets()[0].y, data.data_sets()[0].s
+    found = interval_peers.methods()
+    assert [name.partition(",")[0] for name in found] == ["precall", "precall", "t over folds"]
+    said = capsys.readouterr().out
+    assert "not there: precrec (there is no Rscript)" in said
+    assert "not there: confidenceinterval" in said
+    for ask in found.values():
+        low, high = ask(np.tile(y, 5), np.tile(s, 5), np.random.default_rng(1))
+        assert 0.0 <= low < high <= 1.0
 
 
 def test_numbers_of_proc_on_its_own_data():
