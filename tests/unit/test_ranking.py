@@ -292,6 +292,20 @@ def test_a_table_that_breaks_the_rules_is_refused():
             )
 
 
+def test_counts_of_a_table_are_numbers_of_their_own_kind():
+    def table(positives, threshold):
+        zeros = np.zeros(len(threshold))
+        return pr.Ranking(
+            threshold=threshold, positives=positives, tied=zeros, above=zeros, below=1.0
+        )
+
+    with pytest.raises(InputError, match="positives must hold counts or weights, got dtype object"):
+        table(np.array([1.5], dtype=object), [1.0])
+    assert table(np.array([2], dtype=np.int16), [1.0]).positives.dtype == np.int64
+    assert table(np.array([], dtype=np.float32), []).positives.dtype == np.float64
+    assert table(np.array([], dtype=object), []).positives.dtype == np.int64
+
+
 def test_a_scorer_worse_than_random_warns_and_is_not_flipped():
     rng = np.random.default_rng(10)
     y = rng.random(200) < 0.3

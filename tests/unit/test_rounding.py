@@ -222,6 +222,14 @@ def test_sums_are_exact_to_the_last_bit_or_two_in_any_order(spread):
     assert counting.sum_of(whole) == int(sum(map(int, whole)))
 
 
+@pytest.mark.parametrize("exponent", [-900, -300, -60, 60, 300, 900])
+def test_sums_of_weights_keep_their_digits_on_every_scale(exponent):
+    values = np.random.default_rng(5).random(50)
+    edges = np.array([0, 7, 7, 30, 50])
+    scaled = counting.segment_sums(np.ldexp(values, exponent), edges)
+    assert scaled.tolist() == np.ldexp(counting.segment_sums(values, edges), exponent).tolist()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_rankings_do_not_depend_on_the_number_of_cores(weighted, monkeypatch):
     y, s, w = weighted_rows(250_000)
