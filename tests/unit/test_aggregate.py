@@ -497,6 +497,17 @@ def test_random_assignments_find_the_exact_share(seed):
     assert found.statistic == pytest.approx(difference.mean())
 
 
+@pytest.mark.numerics
+def test_assignments_that_miss_the_observed_mean_by_rounding_have_reached_it():
+    """Tenths are not exact: their sums differ in the last digits, where those of ones are equal."""
+    whole = np.where(np.arange(400) < 206, 1.0, -1.0)
+    found = [
+        compare_groups(unit * whole, np.zeros(400), test="randomisation", n_resamples=999, rng=5)
+        for unit in (1.0, 0.1)
+    ]
+    assert found[0].p_value == found[1].p_value
+
+
 def test_the_observed_assignment_is_one_of_those_drawn():
     """The smallest p-value is one in n + 1; with a mean of 0 every assignment reaches it."""
     same = compare_groups(np.ones(40), np.zeros(40), test="randomisation", n_resamples=199, rng=0)

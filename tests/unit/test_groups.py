@@ -224,6 +224,16 @@ def test_one_positive_of_fractional_weight_makes_a_group_divisible():
     assert replace(rankings, divisible=None).divisible.tolist() == [True, False, True]
 
 
+@pytest.mark.parametrize(
+    "groups", [slice(1, 4, 2), (1, 3), [1, 3], np.array([1, 3]), [False, True, False, True]]
+)
+def test_groups_are_selected_by_a_slice_by_numbers_or_by_marks(groups):
+    rankings = rank_groups([1, 0, 1] * 4, np.arange(12.0), np.repeat(["a", "b", "c", "d"], 3))
+    chosen = rankings.select(groups)
+    assert chosen.labels.tolist() == ["b", "d"]
+    assert list(chosen) == [rankings[1], rankings[3]]
+
+
 def test_large_integers_are_not_rounded():
     big = 2**53
     rankings = rank_groups([1, 0, 1, 0], [big + 1, big, big, big + 1], [0, 0, 1, 1])

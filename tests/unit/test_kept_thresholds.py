@@ -268,3 +268,12 @@ def test_a_builder_knows_the_counts_at_its_thresholds():
         assert recall(ranking) == found.recall
     bounds = pr.tie_bounds(ranking)
     assert bounds.low <= pr.aucpr(pr.rank(y, s)) <= bounds.high
+
+
+def test_a_threshold_above_all_scores_keeps_no_row():
+    ranking = pr.rank([1, 0, 1], [3.0, 2.0, 1.5], thresholds=[1.0])
+    assert ranking.threshold.tolist() == [3.0, 1.5, 1.0]
+    for thresholds, kept in (((9.0,), [3.0, 1.5]), ((9.0, 1.0), [3.0, 1.5, 1.0])):
+        found = ranking.ranked(thresholds=thresholds).ranking
+        assert found.threshold.tolist() == kept
+        assert (found.n_pos, found.n_neg) == (2, 1)
