@@ -232,3 +232,21 @@ def test_a_weighted_share_of_one_has_kishs_number_of_trials(method):
     z = scipy.stats.norm.ppf(0.975)
     low = {"clopper_pearson": 0.025 ** (1 / effective), "wilson": effective / (effective + z * z)}
     assert tuple(found) == pytest.approx((low[method], 1.0), rel=1e-12)
+
+
+def test_a_weighted_share_is_worth_the_trials_of_its_variance():
+    """The sum of squared weights times squared deviations, over the squared sum, row by row."""
+    labels = [1, 1, 0, 1, 0, 0]
+    weights = [1.0, 2.0, 1.0, 3.0, 4.0, 5.0]
+    rows = pr.Rows(labels, [6.0, 5.0, 4.0, 3.0, 2.0, 1.0], sample_weight=weights)
+    found = pr.interval(
+        rows, "precision_at_threshold(2)", method="clopper_pearson", sampling="rows"
+    )
+    above = list(zip(labels, weights, strict=True))[:5]
+    total = sum(w for _, w in above)
+    share = sum(x * w for x, w in above) / total
+    variance = sum((w * (x - share)) ** 2 for x, w in above) / total**2
+    trials = share * (1 - share) / variance
+    assert found.estimate == pytest.approx(share)
+    low, high = share_limits(share * trials, trials, 0.025)
+    assert tuple(found) == pytest.approx((float(low), float(high)), rel=1e-12)

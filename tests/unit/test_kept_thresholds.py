@@ -277,3 +277,16 @@ def test_a_threshold_above_all_scores_keeps_no_row():
         found = ranking.ranked(thresholds=thresholds).ranking
         assert found.threshold.tolist() == kept
         assert (found.n_pos, found.n_neg) == (2, 1)
+
+
+def test_a_set_of_coarsened_rankings_hides_as_many_rows_as_the_rankings():
+    rng = np.random.default_rng(3)
+    y = rng.random(60) < 0.5
+    ranking = pr.rank(y, rng.normal(size=60) + y).coarsen(5)
+    several = pr.RankingSet.from_rankings([ranking])
+    for above in ranking.threshold[1:] + 1e-6:
+        with pytest.raises(InputError) as alone:
+            ranking.rows_reaching(above)
+        with pytest.raises(InputError) as together:
+            several.rows_reaching(above)
+        assert str(together.value) == str(alone.value)

@@ -46,6 +46,7 @@ class TestConfusion:
     def test_the_example_of_a_highly_skewed_table(self):
         # Boyd 2014, Table 2.4: FPR .1 and TPR .9 at prevalence .01 give a precision of .08.
         table = Confusion(threshold=0.5, tp=9, fp=99, fn=1, tn=891)
+        assert (table.n_pos, table.n_neg, table.selected) == (10, 990, 108)
         assert table.recall == 0.9
         assert table.false_positive_rate == 0.1
         assert table.specificity == 0.9
