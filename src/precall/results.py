@@ -37,6 +37,7 @@ from .privacy.attack import Exposure
 from .privacy.crossval import PrivateCrossValidation
 from .privacy.foresight import ExpectedError
 from .privacy.measuring import MeasuredEpsilon
+from .privacy.private_comparison import PrivateComparison
 from .privacy.private_confusion import PrivateConfusion
 from .privacy.private_curve import PrivateCurve
 from .privacy.values import PrivateValue
@@ -82,6 +83,7 @@ __all__ = [
     "OperatingPoint",
     "Power",
     "PrecisionRecallSummary",
+    "PrivateComparison",
     "PrivateConfusion",
     "PrivateCrossValidation",
     "PrivateCurve",

@@ -85,7 +85,7 @@ def test_one_row_changes_no_other_in_any_format(tmp_path, ending):
     for number, changed in enumerate((rows, replaced(rows, "sick", 0.5))):
         path = _write_as(tmp_path / f"{number}.{ending}", changed)
         found.append(read_cells(path, Roles(label="y", scores=("s",), pos_label="1")))
-    (positive, scores, _), (other, others, _) = found
+    (positive, (scores,), _), (other, (others,), _) = found
     kept = np.arange(len(rows)) != 7
     np.testing.assert_array_equal(scores, [float(s) for _, s in rows])
     np.testing.assert_array_equal(scores[kept], others[kept])
@@ -294,3 +294,26 @@ def test_persons_are_protected_and_not_rows(run, tmp_path):
     refused = run("private", missing, *OPTIONS, *persons)
     assert refused.status == 2
     assert refused.err == run("private", path, *OPTIONS, "--person", "nobody").err
+
+
+def test_two_models_are_compared_in_one_release(run, tmp_path, csv_file):
+    options = ("private", csv_file, "--label", "y", "--score", "a", "--baseline", "b")
+    for metric in ("average_precision", "auroc"):
+        plain = run(*options, "--epsilon", "5", "--metric", metric, "--json").json()
+        names = [value["metric"] for value in plain["released"]]
+        assert names == [f"{metric} ({part})" for part in ("difference", "candidate", "baseline")]
+        difference, candidate, baseline = (value["value"] for value in plain["released"])
+        assert difference == pytest.approx(candidate - baseline, abs=1e-9)
+    ledger = ("--ledger", tmp_path / "ledger.json", "--budget", "5")
+    result = run(*options, "--epsilon", "2", *ledger, "--population")
+    assert "3 is left in the ledger" in " ".join(result.out.split())
+    assert "noise and sampling" in result.out
+    for wrong in (
+        ("--curve",),
+        ("--dry-run",),
+        ("--mechanism", "smooth_quartic"),
+        ("--metric", "auroc", "--metric", "average_precision"),
+    ):
+        refused = run(*options, "--epsilon", "1", *wrong)
+        assert refused.status == 2
+        assert "--baseline" in refused.err

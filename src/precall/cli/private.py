@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-import numpy.typing as npt
 
 from .._optional import require
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
-from ..readers.cells import read_cells
+from ..readers.cells import CellRows, read_cells
 from ..readers.columns import Roles
 from ..readers.formats import format_by_name
 from ..readers.options import ReadOptions
@@ -28,8 +27,6 @@ from .terminal import console, grid, sentences, spinner, write_json
 
 if TYPE_CHECKING:
     from ..privacy import Budget
-
-Rows = tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.int64] | None]
 
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.
@@ -55,12 +52,18 @@ _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
         "precall private scores.csv --label y --score model --epsilon 1 --metric auroc",
         "precall private scores.csv --label y --score model --epsilon 1 --curve --json",
         "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
+        "precall private scores.csv --label y --score new --baseline old --epsilon 1",
         "precall private scores.csv --label y --score model --epsilon 1 --dry-run",
     ),
 )
 @file_argument(several=False)
 @click.option("--label", required=True, metavar="COLUMN", help="Column with the labels.")
 @click.option("--score", required=True, metavar="COLUMN", help="Column with the scores.")
+@click.option(
+    "--baseline",
+    metavar="COLUMN",
+    help="Scores of another model: release how much better --score is, and how good both are.",
+)
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
 @click.option(
     "--person",
@@ -150,6 +153,7 @@ def command(
     file: str,
     label: str,
     score: str,
+    baseline: str | None,
     pos_label: str | None,
     person: str | None,
     rows_per_person: int,
@@ -181,7 +185,10 @@ def command(
     Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
     _require_belonging(context, curve, limits)
-    roles = Roles(label=label, scores=(score,), pos_label=pos_label, cluster=person)
+    scores = (score,) if baseline is None else (score, baseline)
+    roles = Roles(label=label, scores=scores, pos_label=pos_label, cluster=person)
+    if baseline is not None:
+        _require_comparison(curve, dry_run, metrics, mechanism)
     if prevalence is not None and not dry_run:
         raise InputError("--prevalence is for --dry-run: a release does not use a guess.")
     if dry_run:
@@ -198,7 +205,9 @@ def command(
     budget = _budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
     rows = _read(file, roles, reading)
     of = "population" if population else "rows"
-    if curve:
+    if baseline is not None:
+        released = _comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
+    elif curve:
         released = _curve(rows, epsilon, limits, budget, rows_per_person, of)
     else:
         released = _metrics(rows, metrics, epsilon, delta, mechanism, budget, rows_per_person, of)
@@ -290,7 +299,7 @@ def _require_ledger(ledger: str | None, total: float | None, flags: dict[str, bo
             raise InputError(f"{name} is for a --ledger that is there already: leave it out.")
 
 
-def _read(file: str, roles: Roles, reading: ReadOptions) -> Rows:
+def _read(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
     """The rows, or one sentence that is the same whatever is wrong with them."""
     require("pyarrow", "reading files", "arrow")
     if file != "-":  # what is wrong with the name of a file is no secret
@@ -310,7 +319,7 @@ def _read(file: str, roles: Roles, reading: ReadOptions) -> Rows:
 
 
 def _metrics(
-    rows: Rows,
+    rows: CellRows,
     metrics: tuple[str, ...],
     epsilon: float,
     delta: float,
@@ -322,7 +331,7 @@ def _metrics(
     from .. import privacy
     from ..privacy._ledger import exact, rounded_down
 
-    positive, scores, person = rows
+    positive, (scores, *_), person = rows
     chosen = list(dict.fromkeys(metrics))
     share = rounded_down(exact(epsilon) / len(chosen))
     values = []
@@ -356,14 +365,59 @@ def _metrics(
     }
 
 
-def _public_rows(rows: Rows, rows_per_person: int) -> int:
+def _require_comparison(
+    curve: bool, dry_run: bool, metrics: tuple[str, ...], mechanism: str
+) -> None:
+    """Refuse what a comparison of two models does not have."""
+    wrong = {
+        "--curve": curve,
+        "--dry-run": dry_run,
+        "a second --metric": len(metrics) > 1,
+        "--mechanism": mechanism != "rescaled",
+    }
+    for option, given in wrong.items():
+        if given:
+            raise InputError(f"--baseline compares one metric of two models, without {option}.")
+
+
+def _comparison(
+    rows: CellRows, metric: str, epsilon: float, budget: Budget, rows_per_person: int, of: str
+) -> dict[str, Any]:
+    from .. import privacy
+
+    compared = privacy.compare(
+        rows.positive,
+        *rows.scores,
+        metric=metric,
+        epsilon=epsilon,
+        budget=budget,
+        person=rows.persons,
+        rows_per_person=rows_per_person,
+    )
+    values = []
+    for value in (compared.difference, compared.candidate, compared.baseline):
+        interval = value.interval(of=of)
+        limits = {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
+        values.append({**value.to_dict(), **limits, "covers": interval.method})
+    return {
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "rows": values[0]["n_rows"],
+        "rows_per_person": rows_per_person,
+        "persons": values[0]["n_persons"],
+        "released": values,
+        "together": True,
+    }
+
+
+def _public_rows(rows: CellRows, rows_per_person: int) -> int:
     """The number of rows that a release would be made from."""
     positive, _, person = rows
-    return positive.size if person is None else (int(person.max()) + 1) * rows_per_person
+    return int(positive.size) if person is None else (int(person.max()) + 1) * rows_per_person
 
 
 def _curve(
-    rows: Rows,
+    rows: CellRows,
     epsilon: float,
     limits: tuple[float, float] | None,
     budget: Budget,
@@ -375,7 +429,7 @@ def _curve(
     n_rows = _public_rows(rows, rows_per_person)
     # Edges depend on public numbers only; without a range they are those of probabilities.
     bins = privacy.bin_count(n_rows, epsilon=epsilon / rows_per_person)
-    positive, scores, person = rows
+    positive, (scores, *_), person = rows
     curve = privacy.pr_curve(
         positive,
         scores,
@@ -453,6 +507,8 @@ def show(released: dict[str, Any]) -> None:
         text += f" {released['left_in_the_ledger']:.6g} is left in the ledger."
     meaning = _MEANINGS["sampling" in (covers or "")]
     if not whole:
+        if released.get("together"):
+            text += " The three values come from one release, which cost it once."
         sentences(output, [f"{text} {meaning}"])
         return
     low, high = released["range"]

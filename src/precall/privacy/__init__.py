@@ -13,6 +13,7 @@ from .foresight import ExpectedError, expected_error
 from .measuring import MeasuredEpsilon, measure_epsilon
 from .mechanisms import SeededReleaseWarning
 from .private_areas import MECHANISMS, auroc, average_precision
+from .private_comparison import PrivateComparison, compare
 from .private_confusion import PrivateConfusion, confusion
 from .private_curve import PrivateCurve
 from .ratios import CONFUSION_METRICS
@@ -27,6 +28,7 @@ __all__ = [
     "MECHANISMS",
     "confusion",
     "CONFUSION_METRICS",
+    "compare",
     "pr_curve",
     "roc_curve",
     "bin_count",
@@ -35,6 +37,7 @@ __all__ = [
     "cross_validation",
     "assign_folds",
     "PrivateValue",
+    "PrivateComparison",
     "PrivateConfusion",
     "PrivateCurve",
     "PrivateCrossValidation",

@@ -57,6 +57,16 @@ def read_rows(y_true: object, y_score: object, *, pos_label: object = 1) -> tupl
     return positive, scores
 
 
+def read_second_scores(scores: object, n_rows: int) -> FloatArray:
+    """Return another model's scores of the same rows, or an error that says nothing about any."""
+    if isinstance(scores, Ranking):
+        raise InputError(_RANKING)
+    numbers = _numbers(scores)
+    if numbers is None or numbers.size != n_rows:
+        raise InputError(_ROWS)
+    return numbers
+
+
 def read_scores(y_score: object) -> FloatArray:
     """Return scores, or an error that says nothing about any row."""
     scores = _numbers(y_score)

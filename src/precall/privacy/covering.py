@@ -32,6 +32,8 @@ _DRAWS = 3999
 _MARGIN = 3.1
 # Numbers of positives that limits are computed for; more are taken together.
 _MOST_COUNTS = 512
+# Shares that a sampling error is looked for at: it is smooth, and largest near one half.
+_SHARES = 65
 # What the floating-point error of an area stays below; limits are moved outwards by it.
 _ROUNDING = 1e-9
 
@@ -218,3 +220,10 @@ def with_sampling(low: float, high: float, rows: float, error: float) -> tuple[f
         spread = math.sqrt(max(share * (1.0 - share), 0.0) * z2 / rows + (z2 / (2 * rows)) ** 2)
         ends.append((share + z2 / (2 * rows) + sign * spread) / (1.0 + z2 / rows))
     return max(ends[0], 0.0), min(ends[1], 1.0)
+
+
+def largest_sampling_error(low: float, high: float, rows: float, error: float) -> float:
+    """How far the limits of :func:`with_sampling` are from a share between two, at most."""
+    shares: list[float] = np.linspace(low, high, _SHARES).tolist()
+    limits = [with_sampling(share, share, rows, error) for share in shares]
+    return max(max(share - a, b - share) for share, (a, b) in zip(shares, limits, strict=True))

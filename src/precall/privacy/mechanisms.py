@@ -248,6 +248,28 @@ def add_to_real(
     return Noisy(value=int(steps[0]) / unit, scale=scale / unit, grid=1.0 / unit)
 
 
+def pair_sensitivity(moves: float, n_rows: int) -> int:
+    """Largest move of two statistics together in grid steps, with that in exact arithmetic.
+
+    Each of both may be off by a quarter of a step and is rounded down, on a grid that is one bit
+    coarser than that of one statistic.
+    """
+    return math.ceil(2.0 ** (grid_bits(n_rows) - 1) * moves) + 4
+
+
+def add_to_reals(
+    values: FloatArray, *, cost: float | Fraction, n_rows: int, noise: Noise
+) -> tuple[Noisy, Noisy]:
+    """Add noise of scale `cost`, in grid steps, to sum and difference of two statistics."""
+    unit = 2.0 ** (grid_bits(n_rows) - 1)
+    scale = laplace_scale(1.0, 1 / Fraction(cost))
+    steps = noise.add_laplace(np.floor(values * unit).astype(np.int64), scale)
+    first, second = (
+        Noisy(value=int(step) / unit, scale=scale / unit, grid=1.0 / unit) for step in steps
+    )
+    return first, second
+
+
 def grid_sensitivity(sensitivity: float, n_rows: int) -> int:
     """Sensitivity in grid steps of a statistic rounded down to the grid."""
     return math.ceil(2.0 ** grid_bits(n_rows) * sensitivity) + 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 
@@ -18,13 +19,60 @@ from ..ranking import Ranking
 from ._ledger import Amount, exact
 from ._persons import MOST_ROWS
 from .covering import NOISE_SHARE, with_sampling
-from .mechanisms import Noise, Noisy, add_to_count, add_to_real, grid_sensitivity
+from .mechanisms import (
+    Noise,
+    Noisy,
+    add_to_count,
+    add_to_real,
+    grid_sensitivity,
+    pair_sensitivity,
+)
 from .sensitivity import AUROC_LABEL_CHANGE, AUROC_SAME_LABEL, auroc_weight, lost_precision_bound
 
 # Share of an average precision's epsilon for the statistic; the rest is for the positives.
 _STATISTIC_SHARE = Fraction(85, 100)
+# The same for the two statistics of a comparison: a difference depends little on the positives.
+_PAIR_SHARE = Fraction(9, 10)
 # Share of an interval's error for the statistic; the rest is for the positives.
 _ERROR_SHARE = 0.8
+
+
+class PairedForm(Protocol):
+    """What a comparison of two models asks of a metric: ``metric = centre + statistic gain(n)``."""
+
+    @property
+    def name(self) -> str:
+        """Name of the metric."""
+        ...
+
+    @property
+    def centre(self) -> float:
+        """Value of the metric where the statistic is 0."""
+        ...
+
+    def exact(self, ranking: Ranking) -> float:
+        """The statistic of the rows, which one row moves by at most 1."""
+        ...
+
+    def inside(self, n_pos: float, n_rows: int) -> int:
+        """A number of positives for which there is a metric, nearest to a noisy one."""
+        ...
+
+    def gain(self, n_pos: int, n_rows: int) -> float:
+        """How much of the metric one of the statistic is."""
+        ...
+
+    def gains(self, few: float, many: float, n_rows: int) -> list[float]:
+        """Gains that include the least and the largest between two numbers of positives."""
+        ...
+
+    def deciding(self, few: float, many: float, n_rows: int) -> float:
+        """Fewest rows that the metric's sampling error depends on."""
+        ...
+
+    def pair_shares(self, n_rows: int, epsilon: Amount) -> tuple[Fraction, Fraction]:
+        """Scale of the noise in sum and difference, in grid steps, and epsilon of the positives."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -33,11 +81,37 @@ class AveragePrecision:
 
     name: str = "average_precision"
 
+    centre: float = 1.0
+
     def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
         """Release ``n (1 - AP) / L(n)`` and the number of positives `n`."""
-        statistic = lost_precision(ranking) / lost_precision_bound(ranking.n_pos)
         n_rows = row_count(ranking)
-        return self.add_noise(statistic, int(ranking.n_pos), n_rows, epsilon, noise)
+        return self.add_noise(self.exact(ranking), int(ranking.n_pos), n_rows, epsilon, noise)
+
+    def exact(self, ranking: Ranking) -> float:
+        """The statistic of the rows, which one row moves by at most 1."""
+        return lost_precision(ranking) / float(lost_precision_bound(ranking.n_pos))
+
+    def inside(self, n_pos: float, n_rows: int) -> int:
+        """A number of positives for which there is a metric."""
+        return _inside(n_pos, 1, n_rows)
+
+    def gain(self, n_pos: int, n_rows: int) -> float:
+        """How much of the metric one of the statistic is."""
+        return -float(lost_precision_bound(n_pos)) / n_pos
+
+    def gains(self, few: float, many: float, n_rows: int) -> list[float]:
+        """Gains at both ends: they rise in between."""
+        return [self.gain(self.inside(count, n_rows), n_rows) for count in (few, many)]
+
+    def deciding(self, few: float, many: float, n_rows: int) -> float:
+        """The fewest positives."""
+        return few
+
+    def pair_shares(self, n_rows: int, epsilon: Amount) -> tuple[Fraction, Fraction]:
+        """What noise the two statistics and the positives get."""
+        share = _PAIR_SHARE * exact(epsilon)
+        return pair_sensitivity(2.0, n_rows) / share, exact(epsilon) - share
 
     def statistic(self, value: float, n_pos: int, n_rows: int) -> float:
         """What would be released of rows with this average precision."""
@@ -92,11 +166,39 @@ class Auroc:
 
     name: str = "auroc"
 
+    centre: float = 0.5
+
     def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
         """Release ``h(n) (AUROC - 1/2)`` and the number of positives `n`."""
         n_rows = row_count(ranking)
-        statistic = auroc_weight(ranking.n_pos, n_rows) * centred_auroc(ranking)
-        return self.add_noise(statistic, int(ranking.n_pos), n_rows, epsilon, noise)
+        return self.add_noise(self.exact(ranking), int(ranking.n_pos), n_rows, epsilon, noise)
+
+    def exact(self, ranking: Ranking) -> float:
+        """The statistic of the rows, which one row moves by at most 1."""
+        return float(auroc_weight(ranking.n_pos, row_count(ranking))) * centred_auroc(ranking)
+
+    def inside(self, n_pos: float, n_rows: int) -> int:
+        """A number of positives for which there is a metric."""
+        return _inside(n_pos, 1, max(n_rows - 1, 1))
+
+    def gain(self, n_pos: int, n_rows: int) -> float:
+        """How much of the metric one of the statistic is."""
+        return 1.0 / float(auroc_weight(n_pos, n_rows)) if n_rows > 1 else 0.0
+
+    def gains(self, few: float, many: float, n_rows: int) -> list[float]:
+        """Gains at both ends and in the middle of the rows, where they are least."""
+        ends = [self.inside(count, n_rows) for count in (few, many)]
+        return [self.gain(n, n_rows) for n in (*ends, min(max(ends[0], n_rows // 2), ends[1]))]
+
+    def deciding(self, few: float, many: float, n_rows: int) -> float:
+        """The fewest rows of the smaller class."""
+        return min(few, n_rows - many)
+
+    def pair_shares(self, n_rows: int, epsilon: Amount) -> tuple[Fraction, Fraction]:
+        """What noise the two statistics and the positives get; a label change saves some."""
+        same = pair_sensitivity(2.0 * AUROC_SAME_LABEL, n_rows)
+        changed = pair_sensitivity(2.0 * AUROC_LABEL_CHANGE, n_rows)
+        return same / exact(epsilon), exact(epsilon) * (1 - Fraction(changed, same))
 
     def statistic(self, value: float, n_pos: int, n_rows: int) -> float:
         """What would be released of rows with this AUROC."""
@@ -166,6 +268,9 @@ class Auroc:
         few, many = _boxes(noisy, noise)[1]
         fewest = min(few, n_rows - many) / rows_per_person
         return with_sampling(*self.bounds(noisy, n_rows, noise), fewest, error - noise)
+
+
+PAIRED: dict[str, PairedForm] = {"average_precision": AveragePrecision(), "auroc": Auroc()}
 
 
 def row_count(ranking: Ranking) -> int:

@@ -8,7 +8,7 @@ of the others, and no noise that was made for one row covers that.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,10 +27,26 @@ IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
 
-def read_cells(
-    source: Named, roles: Roles, options: ReadOptions | None = None
-) -> tuple[Mask, FloatArray, IntArray | None]:
-    """Read labels, the first score and whose row it is, each cell by itself.
+class CellRows(NamedTuple):
+    """Private rows.
+
+    Attributes
+    ----------
+    positive : array of bool
+        Which rows carry the positive label.
+    scores : tuple of array
+        Scores of each model, as doubles.
+    persons : array of int or None
+        Numbers that are equal where rows belong to one person, if there is such a column.
+    """
+
+    positive: Mask
+    scores: tuple[FloatArray, ...]
+    persons: IntArray | None
+
+
+def read_cells(source: Named, roles: Roles, options: ReadOptions | None = None) -> CellRows:
+    """Read labels, scores and whose row it is, each cell by itself.
 
     No row has a say in another.
 
@@ -44,15 +60,14 @@ def read_cells(
     source : path
         As for :func:`read_columns`.
     roles : Roles
-        Label, one score, the positive label, and as `cluster` the person of each row.
+        Label, scores, the positive label, and as `cluster` the person of each row.
     options : ReadOptions, optional
         How to read the file. What is not said follows from the names of its columns, and from no
         row.
 
     Returns
     -------
-    (array of bool, array of float64, array of int64 or None)
-        The last tells which rows belong to one person, if there is such a column.
+    CellRows
 
     Raises
     ------
@@ -65,16 +80,19 @@ def read_cells(
     >>> from precall.readers.cells import read_cells
     >>> from precall.readers.columns import Roles
     >>> roles = Roles(label="fraud", scores=("scorecard",))
-    >>> positive, scores, _ = read_cells(example_path(), roles)
+    >>> positive, (scores,), _ = read_cells(example_path(), roles)
     >>> int(positive.sum()), scores.dtype
     (78, dtype('float64'))
     """
     with opened(source, options) as files:
         tables = read_tables(files, replace(roles.wanted, guess=False), source)
     positive = [_positive_cells(column_of(table, roles.label), roles) for table in tables]
-    scores = [_double_cells(column_of(table, roles.scores[0]), roles.scores[0]) for table in tables]
+    scores = [
+        np.concatenate([_double_cells(column_of(table, name), name) for table in tables])
+        for name in roles.scores
+    ]
     persons = None if roles.cluster is None else _same_cells(tables, roles.cluster)
-    return np.concatenate(positive), np.concatenate(scores), persons
+    return CellRows(np.concatenate(positive), tuple(scores), persons)
 
 
 def _same_cells(tables: list[Any], name: str) -> IntArray:
