@@ -153,27 +153,46 @@ def _groups(values: FloatArray) -> IntArray:
     return found
 
 
-def strata_from_shares(scores: Array, rows: IntArray, inclusion: FloatArray) -> IntArray:
-    """Return the strata of a population from the labelled rows and their probabilities alone.
+class Runs(NamedTuple):
+    """Labelled rows from the highest score down: their order, the run of each, rows per run."""
+
+    order: IntArray
+    run: IntArray
+    sizes: IntArray
+
+
+def runs_of_shares(labelled: Array, inclusion: FloatArray) -> Runs:
+    """Return the strata that labelled rows come from, by their scores and probabilities alone.
 
     Where strata are ranges of the score, a run of n labelled rows of equal probability p, from the
     highest score down, comes from ``n / p`` rows: together they have to be the population.
     """
     if np.any((inclusion <= 0.0) | (inclusion > 1.0)):
         raise InputError("inclusion must be above 0 and at most 1.")
-    order = np.argsort(scores[rows], kind="stable")[::-1]
+    order = np.argsort(labelled, kind="stable")[::-1]
     shares = inclusion[order]
     fresh = np.append(True, ~np.isclose(shares[1:], shares[:-1], rtol=1e-6, atol=0.0))
     run = np.cumsum(fresh) - 1
-    labels = np.bincount(run)
-    sizes = np.rint(labels / shares[np.flatnonzero(fresh)]).astype(np.int64)
-    ends = np.cumsum(sizes)
+    sizes = np.rint(np.bincount(run) / shares[np.flatnonzero(fresh)]).astype(np.int64)
+    return Runs(order, run, sizes)
+
+
+def strata_from_shares(scores: Array, rows: IntArray, inclusion: FloatArray) -> IntArray:
+    """Return the strata of a population from :func:`runs_of_shares`."""
+    found = runs_of_shares(scores[rows], inclusion)
     above = scores.size - np.searchsorted(np.sort(scores), scores, side="right")
-    stratum = np.searchsorted(ends, above, side="right")
-    if int(ends[-1]) != scores.size or not np.array_equal(stratum[rows[order]], run):
-        raise InputError(
-            f"the labels and their inclusion stand for {int(ends[-1]):,} rows in "
-            f"{plural(int(sizes.size), 'range', 'ranges')} of the score, and the population has "
-            f"{scores.size:,}: give a population that has the column of inclusion too."
-        )
+    stratum = np.searchsorted(np.cumsum(found.sizes), above, side="right")
+    if found.sizes.sum() != scores.size or not np.array_equal(
+        stratum[rows[found.order]], found.run
+    ):
+        raise not_a_population(found, scores.size)
     return stratum
+
+
+def not_a_population(runs: Runs, size: int) -> InputError:
+    """Say that labels and probabilities do not stand for a population."""
+    return InputError(
+        f"the labels and their inclusion stand for {int(runs.sizes.sum()):,} rows in "
+        f"{plural(int(runs.sizes.size), 'range', 'ranges')} of the score, and the population has "
+        f"{size:,}: give a population that has the column of inclusion too."
+    )

@@ -25,7 +25,7 @@ from .allocation import (
 from .designs import Design, coded, in_strata
 from .labels import KnownLabels, as_population, shown_rows, summed
 from .sample import Sample
-from .strata_pieces import edge_scores, interval_of, zones
+from .strata_pieces import asked_edges, edge_scores, interval_of
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -298,23 +298,32 @@ def _strata(
         return already.design.stratum, already.design.names
     if strata is not None:
         return coded(strata, scores.size)
-    return _ranges(scores, metric, budget)
+    return ranges(scores, range_edges(scores, np.sort(scores)[::-1], metric, budget))
 
 
-def _ranges(scores: Array, metric: Metric, budget: int) -> tuple[IntArray, tuple[str, ...]]:
-    """Ranges of ranks that double, cut at what the metric asks about; fewer for a small budget."""
-    descending = np.sort(scores)[::-1]
+def range_edges(scores: Array, descending: Any, metric: Metric, budget: int) -> Array:
+    """Return where ranges of the score end: at ranks that double, and at what the metric asks.
+
+    A small budget has fewer of them.
+    """
     edges = edge_scores(descending)
-    asked = zones(scores, descending, tuple(metric.thresholds), tuple(metric.places))
-    parts = int(asked.max()) + 1
+    asked = asked_edges(scores, descending, tuple(metric.thresholds), tuple(metric.places))
+    parts = int(interval_of(scores, asked).max()) + 1
     most = max(budget // FLOOR - parts + 1, 1)
     if edges.size + 1 > most:
         kept = np.unique(np.linspace(-1, edges.size - 1, most).round().astype(np.int64))[1:]
         edges = edges[kept]
-    joint = interval_of(scores, edges) * parts + asked
-    count = np.bincount(joint)
-    codes = (np.cumsum(count > 0) - 1)[joint]
-    ends = np.cumsum(count[count > 0])
+    return np.unique(np.append(edges, asked))
+
+
+def ranges(
+    scores: Array, edges: Array, count: IntArray | None = None
+) -> tuple[IntArray, tuple[str, ...]]:
+    """Return the range of every score, and the names of the ranges that have rows."""
+    joint = interval_of(scores, edges)
+    size = np.bincount(joint, count)
+    codes = (np.cumsum(size > 0) - 1)[joint]
+    ends = np.cumsum(size[size > 0]).astype(np.int64)
     starts = np.append(0, ends[:-1])
     names = tuple(f"ranks {a + 1:,} to {b:,}" for a, b in zip(starts, ends, strict=True))
     return codes, names

@@ -33,6 +33,7 @@ class NothingFound:
     design: Design = field(repr=False)
     metric: Metric
     counted: SampleEvidence = field(repr=False)
+    count: npt.NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def estimate(self) -> float:
@@ -46,7 +47,7 @@ class NothingFound:
 
     def most_positives(self, confidence_level: float) -> int:
         """Return how many positives the population can have."""
-        size = np.bincount(self.design.stratum).astype(np.float64)
+        size = np.bincount(self.design.stratum, self.count).astype(np.float64)
         drawn = np.bincount(self.design.stratum[self.known.rows], minlength=size.size)
         cost = -np.log1p(-np.minimum(drawn / size, 1.0 - 1e-12))
         order = np.argsort(cost, kind="stable")
@@ -61,7 +62,8 @@ class NothingFound:
         low, high = self.metric.bounds
         if self.metric.thresholds or self.metric.places:
             return float(low), self.counted.limits(confidence_level)[1]
-        if getattr(self.metric, "mean_precision", False):
+        # Of a population that was only counted the best places are not known.
+        if getattr(self.metric, "mean_precision", False) and self.count is None:
             most = self.most_positives(confidence_level)
             high = largest_average_precision(self.scores, self.known, most) if most else 0.0
         return float(low), float(high)

@@ -17,15 +17,16 @@ from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from ..inference.result import MetricInterval, from_evidence
 from ..metrics import Metric, as_metric
-from ..rows import named_scores, one_of
-from .designs import Design, from_inclusion, from_strata
-from .labels import as_known, as_population, require_some
+from ..rows import SCORE, named_scores, one_of
+from .designs import Design, from_inclusion, from_strata, in_strata
+from .labels import KnownLabels, as_known, as_population, require_some
 from .model_differences import compare_models
 from .nothing_found import NothingFound
 from .proxies import as_proxy, with_proxy
 from .sample_band import estimated_ranking, sample_band
 from .sample_limits import SampleEvidence
 from .sampled_cells import SampledMetric, placement_variance
+from .score_counts import ScoreCounts
 from .strata_pieces import Pieces, cut
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from .label_plan import LabelPlan
 
 Array = npt.NDArray[Any]
+IntArray = npt.NDArray[np.int64]
 
 TARGETS = ("rows", "process")
 
@@ -119,7 +121,51 @@ class Sample:
         self.proxy = None if proxy is None else as_proxy(proxy, self.n_rows)
         self.looks = 1 if plan is None else plan.looks
         self.round = 1 if plan is None else plan.round
-        self._descending: dict[str, Array] = {}
+        self.counted: ScoreCounts | None = None
+        self._descending: dict[str, Any] = {}
+
+    @classmethod
+    def from_counts(
+        cls,
+        counted: ScoreCounts,
+        labelled: object,
+        labels: object,
+        *,
+        strata: IntArray,
+        target: str = "rows",
+    ) -> Sample:
+        """Make a sample of a population that was counted, not held in memory.
+
+        Parameters
+        ----------
+        counted : ScoreCounts
+            From :func:`precall.audit.score_counts.count_scores`.
+        labelled, labels : array-like
+            The score and the label of every labelled row.
+        strata : array
+            The stratum, from 0, of every score that was counted.
+        """
+        place = counted.place_of(as_population(labelled, "labelled"))
+        given = as_known(labels, place.size)
+        if given.rows.size != place.size:
+            raise InputError("labels must not be missing: leave rows without a label out.")
+        found = cls.__new__(cls)
+        found.scores = MappingProxyType({SCORE: counted.score})
+        found.n_rows = counted.n_rows
+        found.known = KnownLabels(place, given.positive)
+        require_some(found.known)
+        found.target = _validation.as_choice(target, "target", TARGETS)
+        names = tuple(range(int(strata.max()) + 1))
+        found.design = in_strata(strata, names, found.known)
+        found.proxy, found.looks, found.round, found.counted = None, 1, 1, counted
+        found._descending = {SCORE: counted.falling()}
+        return found
+
+    def stratum_sizes(self) -> IntArray:
+        """Return the number of rows of each stratum."""
+        count = None if self.counted is None else self.counted.count
+        sizes = np.bincount(self.design.stratum, count, minlength=len(self.design.names))
+        return sizes.astype(np.int64)
 
     def _design(self, plan: LabelPlan | None, inclusion: object, strata: object) -> Design:
         given = {"plan": plan, "inclusion": inclusion, "strata": strata}
@@ -174,7 +220,7 @@ class Sample:
         """Return the name of a model; with several, none given is an error that lists them."""
         return one_of(self.names, model, "the sample has")
 
-    def descending(self, model: str) -> Array:
+    def descending(self, model: str) -> Any:
         """Return the scores of a model from the highest down; they are sorted once."""
         if model not in self._descending:
             self._descending[model] = np.sort(self.scores[model])[::-1]
@@ -182,6 +228,8 @@ class Sample:
 
     def pieces(self, model: str, metric: Metric) -> Pieces:
         """Return the pieces that a metric of a model is estimated from."""
+        if self.counted is not None:
+            self.counted.require(metric.thresholds, metric.places)
         found = cut(
             self.scores[model],
             self.descending(model),
@@ -189,6 +237,7 @@ class Sample:
             self.known,
             tuple(metric.thresholds),
             tuple(metric.places),
+            count=None if self.counted is None else self.counted.count,
         )
         return self.helped(found)
 
@@ -296,7 +345,14 @@ class Sample:
                 ReliabilityWarning,
                 stacklevel=3,
             )
-            evidence = NothingFound(self.scores[name], self.known, self.design, metric, evidence)
+            evidence = NothingFound(
+                self.scores[name],
+                self.known,
+                self.design,
+                metric,
+                evidence,
+                None if self.counted is None else self.counted.count,
+            )
         return from_evidence(
             metric, "mover", evidence.estimate, evidence.error, evidence, confidence_level
         )

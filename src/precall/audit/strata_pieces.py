@@ -73,10 +73,16 @@ class Pieces(NamedTuple):
     of_row: IntArray
 
 
-def edge_scores(descending: Array, first: int = FIRST_EDGE) -> Array:
+def edge_ranks(size: int, first: int = FIRST_EDGE) -> IntArray:
+    """Return the ranks 50, 100, 200, ... under a number of rows."""
+    places = first * 2 ** np.arange(64 - first.bit_length(), dtype=np.int64)
+    return places[places < size]
+
+
+def edge_scores(descending: Any) -> Array:
     """Return the scores at the ranks 50, 100, 200, ..., the highest first."""
-    places = first * 2 ** np.arange(64 - first.bit_length())
-    return descending[places[places < descending.size] - 1]
+    found: Array = descending[edge_ranks(descending.size) - 1]
+    return found
 
 
 def interval_of(scores: Array, edges: Array) -> IntArray:
@@ -88,16 +94,18 @@ def interval_of(scores: Array, edges: Array) -> IntArray:
 
 def cut(
     scores: Array,
-    descending: Array,
+    descending: Any,
     design: Design,
     known: KnownLabels,
     thresholds: tuple[float, ...] = (),
     places: tuple[int, ...] = (),
     zone: IntArray | None = None,
+    count: IntArray | None = None,
 ) -> Pieces:
     """Cut the strata of a design, and count.
 
-    `zone` numbers the parts between what is asked about, if not by thresholds or places.
+    `zone` numbers the parts between what is asked about, if not by thresholds or places; `count`
+    says how many rows each score stands for, if not for one.
     """
     grid = interval_of(scores, edge_scores(descending))
     width = int(grid.max()) + 1
@@ -109,7 +117,7 @@ def cut(
     zone = zones(scores, descending, thresholds, places) if zone is None else zone
     parts = int(zone.max()) + 1
     present, code = _compact(whole * parts + zone)
-    return _count(scores, code, present // parts, design, known)
+    return _count(scores, code, present // parts, design, known, count)
 
 
 def _merged(labelled: IntArray) -> IntArray:
@@ -126,25 +134,29 @@ def _merged(labelled: IntArray) -> IntArray:
 
 
 def zones(
-    scores: Array, descending: Array, thresholds: tuple[float, ...], places: tuple[int, ...]
+    scores: Array, descending: Any, thresholds: tuple[float, ...], places: tuple[int, ...]
 ) -> IntArray:
     """Number the parts between what is asked about; a tie at a rank is a part of its own."""
+    return interval_of(scores, asked_edges(scores, descending, thresholds, places))
+
+
+def asked_edges(
+    scores: Array, descending: Any, thresholds: tuple[float, ...], places: tuple[int, ...]
+) -> Array:
+    """Return the lowest scores of those parts."""
     edges = [as_score(each, scores.dtype) for each in thresholds]
     for place in places:
         if place < descending.size:
-            edges.append(descending[place - 1])
-            edges += (
-                [] if descending[place] < descending[place - 1] else [_above(descending, place)]
-            )
-    there = np.array([each for each in edges if each is not None], dtype=scores.dtype)
-    return interval_of(scores, there)
+            own = descending[place - 1]
+            edges.append(own)
+            edges += [] if descending[place] < own else [_next_above(scores, own)]
+    return np.array([each for each in edges if each is not None], dtype=scores.dtype)
 
 
-def _above(descending: Array, place: int) -> Any:
-    """Return the next score above the tie at a rank."""
-    rising = descending[::-1]
-    higher = int(np.searchsorted(rising, descending[place - 1], side="right"))
-    return rising[higher] if higher < rising.size else None
+def _next_above(scores: Array, score: Any) -> Any:
+    """Return the next score above one, None above the highest."""
+    higher = scores[scores > score]
+    return higher.min() if higher.size else None
 
 
 def _compact(codes: IntArray) -> tuple[IntArray, IntArray]:
@@ -155,9 +167,14 @@ def _compact(codes: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _count(
-    scores: Array, code: IntArray, parent: IntArray, design: Design, known: KnownLabels
+    scores: Array,
+    code: IntArray,
+    parent: IntArray,
+    design: Design,
+    known: KnownLabels,
+    count: IntArray | None,
 ) -> Pieces:
-    size = np.bincount(code).astype(np.float64)
+    size = np.bincount(code, count).astype(np.float64)
     of_label, weight, positive = code[known.rows], design.weight, known.positive
 
     number, found, total, hits, squares = (
@@ -169,7 +186,10 @@ def _count(
     groups = np.unique(parent, return_inverse=True)[1].reshape(-1)
     pooled = ratio(np.bincount(groups, hits), np.bincount(groups, total))[groups]
     share = np.where(number > 0, ratio(hits, total), pooled)
-    chosen, of_stand_in = _stand_ins(scores, code, known)
+    if count is None:
+        chosen, of_stand_in = _stand_ins(scores, code, known)
+    else:
+        chosen, of_stand_in = _counted_stand_ins(scores, code, count)
     return Pieces(
         size=size,
         labels=labels,
@@ -181,17 +201,27 @@ def _count(
         of_label=of_label,
         stand_ins=chosen,
         of_stand_in=of_stand_in,
-        tied=tied_shares(scores, code, np.append(known.rows, chosen), size),
+        tied=tied_shares(scores, code, np.append(known.rows, chosen), size, count),
         of_row=code,
     )
 
 
-def tied_shares(scores: Array, code: IntArray, rows: IntArray, size: FloatArray) -> FloatArray:
+def tied_shares(
+    scores: Array,
+    code: IntArray,
+    rows: IntArray,
+    size: FloatArray,
+    count: IntArray | None = None,
+) -> FloatArray:
     """Share of the other rows of its piece that each of some rows is tied with."""
     values, place = np.unique(scores[rows], return_inverse=True)
     near = np.minimum(np.searchsorted(values, scores), values.size - 1)
     same = np.flatnonzero(values[near] == scores)
-    found = np.bincount(code[same] * values.size + near[same], minlength=size.size * values.size)
+    found = np.bincount(
+        code[same] * values.size + near[same],
+        None if count is None else count[same],
+        minlength=size.size * values.size,
+    )
     others = found[code[rows] * values.size + place.reshape(-1)] - 1.0
     return np.asarray(ratio(others, size[code[rows]] - 1.0))
 
@@ -214,4 +244,18 @@ def _stand_ins(scores: Array, code: IntArray, known: KnownLabels) -> tuple[IntAr
             numbers.append(np.full(count, number))
     if not chosen:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    return np.concatenate(chosen), np.concatenate(numbers)
+
+
+def _counted_stand_ins(scores: Array, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
+    """Evenly spaced by rank inside each piece; a score that stands for many may be there twice."""
+    chosen, numbers = [], []
+    for number in range(int(code.max()) + 1):
+        rows = np.flatnonzero(code == number)
+        rows = rows[np.argsort(scores[rows], kind="stable")]
+        ends = np.cumsum(count[rows])
+        many = min(_STAND_INS, int(ends[-1]))
+        places = ((np.arange(many) + 0.5) * ends[-1] / many).astype(np.int64)
+        chosen.append(rows[np.searchsorted(ends, places, side="right")])
+        numbers.append(np.full(many, number))
     return np.concatenate(chosen), np.concatenate(numbers)

@@ -15,6 +15,7 @@ from .._version import __version__
 from .._words import plural
 from ..audit import Sample, plan
 from ..audit.designs import strata_from_shares
+from ..audit.in_pieces import plan_in_pieces, sample_in_pieces
 from ..audit.sample import TARGETS
 from ..evaluation import wording
 from ..exceptions import InputError
@@ -23,6 +24,7 @@ from ..metrics import Metric, as_metric
 from ..readers.columns import read_values
 from ..readers.label_columns import numeric_label
 from ..readers.options import ReadOptions
+from ..readers.score_pieces import score_pieces
 from .examples import Command, Group
 from .options import (
     Source,
@@ -39,6 +41,11 @@ from .options import (
 from .terminal import console, grid, sentences, spinner, write_json
 
 ROW = "row"
+in_pieces_option = click.option(
+    "--in-pieces",
+    is_flag=True,
+    help="Read the population, a Parquet file, in pieces: for files larger than memory.",
+)
 _WRITTEN = "inclusion"
 
 
@@ -75,6 +82,7 @@ def command() -> None:
     help="Column to copy beside each row, such as an identifier; repeat it for several.",
 )
 @metric_option("What the labels are for")
+@in_pieces_option
 @seed_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .csv file to fill in.")
 @reading_options
@@ -85,6 +93,7 @@ def plan_command(
     guess: str | None,
     keep: tuple[str, ...],
     metric: Metric,
+    in_pieces: bool,
     seed: int,
     output: str,
     reading: ReadOptions,
@@ -95,6 +104,17 @@ def plan_command(
     an empty column for the label.
     """
     path = check_output(output, (".csv",), file)
+    if in_pieces:
+        if guess or keep:
+            raise InputError("--in-pieces reads scores alone: leave --guess and --keep out.")
+        with spinner() as say:
+            say("reading")
+            drawn = plan_in_pieces(
+                score_pieces(_one_file(file), score), budget=budget, metric=metric, rng=seed
+            )
+        _write_plan(path, [ROW, score], [drawn.rows, drawn.scores], drawn.inclusion)
+        _say_plan(path, drawn.rows.size, drawn.n_rows)
+        return
     numbers = [score, *([guess] if guess else [])]
     with spinner() as say:
         say("reading")
@@ -107,21 +127,36 @@ def plan_command(
         rng=seed,
     )
     kept = [name for name in keep if name not in (ROW, score, _WRITTEN, "label")]
-    with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as text:
-        writer = csv.writer(text)
-        writer.writerow([ROW, *kept, score, _WRITTEN, "label"])
-        lines = [found.rows, *(columns[name][found.rows] for name in [*kept, score])]
-        cells = [each.tolist() for each in [*lines, found.inclusion[found.rows]]]
-        writer.writerows([*line, ""] for line in zip(*cells, strict=True))
-    number = plural(int(found.rows.size), "row")
-    where = f"of {found.inclusion.size:,} to label are in {visible(path)}"
-    said = [f"{number} {where}: fill in the column label, with 1 or 0."]
+    lines = [found.rows, *(columns[name][found.rows] for name in [*kept, score])]
+    _write_plan(path, [ROW, *kept, score], lines, found.inclusion[found.rows])
+    said = []
     if found.expected_width is not None:
         said.append(
             f"The 95 % interval of {found.metric} will be about {found.expected_width:.2g} wide; "
             f"rows drawn without a plan would need {plural(found.uniform_budget or 0, 'label')}."
         )
-    sentences(console(), said)
+    _say_plan(path, found.rows.size, found.inclusion.size, *said)
+
+
+def _write_plan(path: Path, names: list[str], values: list[Any], inclusion: Any) -> None:
+    """Write rows to label, with an empty column for the label."""
+    with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as text:
+        writer = csv.writer(text)
+        writer.writerow([*names, _WRITTEN, "label"])
+        cells = [each.tolist() for each in [*values, inclusion]]
+        writer.writerows([*line, ""] for line in zip(*cells, strict=True))
+
+
+def _say_plan(path: Path, rows: int, population: int, *more: str) -> None:
+    where = f"of {population:,} to label are in {visible(path)}"
+    said = f"{plural(rows, 'row')} {where}: fill in the column label, with 1 or 0."
+    sentences(console(), [said, *more])
+
+
+def _one_file(file: Source) -> str:
+    if not isinstance(file, str) or file == "-":
+        raise InputError("--in-pieces takes one Parquet file.")
+    return file
 
 
 @command.command(
@@ -150,6 +185,7 @@ def plan_command(
 )
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
 @more_metrics_option
+@in_pieces_option
 @click.option(
     "--target",
     type=click.Choice(TARGETS),
@@ -169,6 +205,7 @@ def estimate_command(
     population: str | None,
     pos_label: str | None,
     metrics: tuple[Metric, ...],
+    in_pieces: bool,
     target: str,
     level: float,
     as_json: bool,
@@ -184,13 +221,23 @@ def estimate_command(
     path = None if output is None else check_output(output, (".html", ".htm"), file)
     with spinner() as say:
         say("reading")
+        if in_pieces and population is None:
+            raise InputError("--in-pieces is about the file of --population: give one.")
         if population is None:
             columns = read_values(file, numbers=[score, inclusion], values=[label], options=reading)
             labels = _labels(columns[label], pos_label, label)
             sample = Sample(columns[score], labels, inclusion=columns[inclusion], target=target)
         else:
             sample = _of_population(
-                file, score, label, inclusion, population, pos_label, target, reading
+                file,
+                score,
+                label,
+                inclusion,
+                population,
+                pos_label,
+                target,
+                reading,
+                metrics if in_pieces else None,
             )
     if path is not None:
         words = {
@@ -283,18 +330,25 @@ def _of_population(
     pos_label: str | None,
     target: str,
     reading: ReadOptions,
+    in_pieces: tuple[Metric, ...] | None,
 ) -> Sample:
-    """Put the labels of a filled-in plan on the rows of the population."""
+    """Put the labels of a filled-in plan on the rows of the population.
+
+    `in_pieces` has the metrics to be asked where the population is read in pieces.
+    """
     drawn = read_values(file, numbers=[ROW, score, inclusion], values=[label], options=reading)
-    scores = read_values(population, numbers=[score], options=reading)[score]
+    scores = None
+    if in_pieces is None:
+        scores = read_values(population, numbers=[score], options=reading)[score]
+    most = np.inf if scores is None else scores.size
     labels = _labels(drawn[label], pos_label, label)
     found: dict[int, Any] = {}
     for line, (row, given) in enumerate(zip(drawn[ROW].tolist(), labels.tolist(), strict=True), 1):
         number = int(row)
-        if not 0 <= number < scores.size or number != row:
+        if not 0 <= number < most or number != row:
             raise InputError(
                 f"column {ROW!r} has {row:g} in data row {line}, and the population has "
-                f"{scores.size:,} rows, counted from 0."
+                f"{most:,.0f} rows, counted from 0."
             )
         if number in found and found[number] != given:
             raise InputError(
@@ -303,7 +357,7 @@ def _of_population(
             )
         found[number] = given
     rows = drawn[ROW].astype(np.int64)
-    other = np.flatnonzero(scores[rows] != drawn[score])
+    other = np.flatnonzero((drawn[score] if scores is None else scores[rows]) != drawn[score])
     if other.size:
         raise InputError(
             f"the score in data row {int(other[0]) + 1} is not that of row "
@@ -316,5 +370,16 @@ def _of_population(
             f"{label!r}."
         )
     chosen, first = np.unique(rows, return_index=True)
-    strata = strata_from_shares(scores, chosen, drawn[inclusion][first].astype(np.float64))
+    shares = drawn[inclusion][first].astype(np.float64)
+    if scores is None:
+        return sample_in_pieces(
+            score_pieces(population, score),
+            drawn[score][first],
+            [found[row] for row in chosen.tolist()],
+            shares,
+            thresholds=[at for metric in in_pieces or () for at in metric.thresholds],
+            places=[at for metric in in_pieces or () for at in metric.places],
+            target=target,
+        )
+    strata = strata_from_shares(scores, chosen, shares)
     return Sample(scores, found, strata=strata, target=target)

@@ -226,9 +226,10 @@ def _chart(sample: Sample, level: float) -> dict[str, Any] | None:
 def _strata(sample: Sample) -> list[dict[str, Any]]:
     code, known = sample.design.stratum, sample.known
     names = sample.design.names
-    rows, labels, positives = (
-        np.bincount(each, minlength=len(names)).tolist()
-        for each in (code, code[known.rows], code[known.rows[known.positive]])
+    rows = sample.stratum_sizes().tolist()
+    labels, positives = (
+        np.bincount(code[each], minlength=len(names)).tolist()
+        for each in (known.rows, known.rows[known.positive])
     )
     return [
         {"name": wording.clean_name(name), "rows": n, "labels": k, "positives": found}
@@ -246,6 +247,7 @@ def _fingerprint(sample: Sample) -> str:
     """Twelve digits that depend on every score, label and stratum."""
     digest = hashlib.sha256()
     parts = (sample.known.rows, sample.known.positive, sample.design.stratum)
-    for array in (*sample.scores.values(), *parts):
+    counts = () if sample.counted is None else (sample.counted.count,)
+    for array in (*sample.scores.values(), *counts, *parts):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()[:12]
