@@ -188,7 +188,7 @@ class RecallAtPrecision(CurvePoint):
 
     name = "recall_at_precision"
     summary = "largest recall of a threshold with at least a precision"
-    rules = ("bootstrap_percentile",)
+    rules = ("inverted_mover", "bootstrap_percentile")
     merges_runs = True
 
     def __post_init__(self) -> None:

@@ -10,6 +10,7 @@ from .bootstrap import BCA, PERCENTILE, STUDENTISED
 from .counted import CLOPPER_PEARSON, CLOPPER_PEARSON_OF_RANKS, WILSON, WILSON_OF_RANKS
 from .delong import DELONG, DELONG_BETA, DELONG_LOGIT
 from .drawn_curves import FIDUCIAL
+from .inverted import INVERTED
 from .log_scale import GAIN_INFLUENCE
 from .mover import MOVER
 from .rule import Rule
@@ -32,6 +33,7 @@ RULES: dict[str, Rule] = {
         BCA,
         STUDENTISED,
         MOVER,
+        INVERTED,
         FIDUCIAL,
         DELONG_LOGIT,
         DELONG,

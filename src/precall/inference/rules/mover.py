@@ -10,7 +10,7 @@ import numpy as np
 
 from ...metrics.points import reach
 from .. import limits
-from .rule import ClosedForm, Counts, Formula
+from .rule import ClosedForm, Counts, Formula, total_negatives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +18,9 @@ class Mover(Formula):
     """Limits recovered from those of the recall and of the number of negatives above.
 
     Where the threshold of that recall lies: the recall may be off by z standard deviations to both
-    sides. How many negatives rank above it: a Poisson number. The distances of the limits add in
+    sides. With few positives it may lie below them all: the largest of n uniform numbers is under
+    ``(alpha/2)**(1/n)`` with probability alpha/2, and the curve goes straight from there to the
+    last row. How many negatives rank above it: a Poisson number. The distances of the limits add in
     squares (Zou & Donner 2008), so the steps of the curve need no slope.
     """
 
@@ -51,6 +53,10 @@ class Mover(Formula):
             reach(form.cells, np.clip(recall + sign * off, 0.5 / n, 1.0) * total).fp
             for sign in (-1.0, 1.0)
         )
+        # The last positive may have a recall under this one: the threshold is then below them all.
+        last = (0.5 * (1.0 - level)) ** (1.0 / n)
+        beyond = np.maximum(recall - last, 0.0) / (1.0 - last)
+        far = far + beyond * (total_negatives(form.cells) - far)
         weight = form.negative_weight
         few, many = limits.poisson_limits(reach(form.cells, tp).fp / weight, level)
         estimate = np.asarray(form.estimate)

@@ -1,0 +1,102 @@
+"""Recall at a precision: the recalls whose precision may be that one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...metrics.points import PrecisionAtRecall
+from ...ranking import Cells
+from .mover import MOVER
+from .rule import Case, ClosedForm, Rule, closed_form
+
+# Recalls that are asked; an end is that of the next one.
+_RECALLS = 128
+# Numbers made at a time.
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class _AtRecalls(PrecisionAtRecall):
+    """Precision at many recalls, one per leading axis of the cells."""
+
+    recall: Any
+
+    def __post_init__(self) -> None:
+        """Take the recalls as they are."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalls:
+    """Limits of precision at every recall of a grid, and the recall that was observed."""
+
+    forms: tuple[ClosedForm, ...] = field(repr=False)
+    recall: npt.NDArray[np.float64] = field(repr=False)
+    precision: float
+    estimate: float
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the last recall that is precise enough for sure, and the last that may be."""
+        ends = [form.limits(confidence_level) for form in self.forms]
+        low, high = (np.concatenate([pair[end] for pair in ends]) for end in (0, 1))
+        grid = np.concatenate([[0.0], self.recall, [1.0]])
+        surely, maybe = (
+            int(np.max(np.flatnonzero(limit >= self.precision), initial=-1))
+            for limit in (low, high)
+        )
+        # To the next recall below, and to the next above: in between nothing was asked.
+        return (
+            min(float(grid[surely + 1]), self.estimate),
+            max(float(grid[maybe + 2]) if maybe >= 0 else float(grid[1]), self.estimate),
+        )
+
+    @property
+    def error(self) -> float:
+        """Half of what an interval of plus and minus one has."""
+        low, high = self.limits(math.erf(math.sqrt(0.5)))
+        return float(high - low) / 2.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inverted(Rule):
+    """Where the curve falls under a precision, from the limits of precision at every recall.
+
+    At the true recall the precision is that one, so that the upper limit there is not below it but
+    with the error of one side: the last recall of which that holds is an upper limit. The last one
+    whose lower limit is not below the precision is the lower limit.
+    """
+
+    def evidence(self, case: Case) -> Recalls:
+        """Gather precision at every recall of the grid."""
+        recall = np.arange(1, _RECALLS + 1) / _RECALLS
+        cells, sizes = case.ranking.cells, case.sizes
+        step = max(1, _BLOCK // max(cells.positives.size, 1))
+        forms = []
+        for first in range(0, _RECALLS, step):
+            some = recall[first : first + step]
+            lines = [np.broadcast_to(part, (some.size, *np.shape(part))) for part in cells]
+            forms.append(
+                closed_form(
+                    _AtRecalls(some), MOVER, Cells(*lines), sizes=sizes, varying=case.varying
+                )
+            )
+        return Recalls(
+            forms=tuple(forms),
+            recall=recall,
+            precision=case.metric.precision,  # type: ignore[attr-defined]
+            estimate=case.estimate,
+        )
+
+
+INVERTED = Inverted(
+    key="inverted_mover",
+    name="mover",
+    clustered=True,
+    summary="the last recalls at which precision surely is so much, and may be, by its limits",
+    source="Zou & Donner 2008, inverted",
+    caution="in steps of 1/128; wide with few positives",
+)
