@@ -71,3 +71,20 @@ def plain(column: Any) -> Any:
         # Reading the digits rounds correctly; the direct cast does not always.
         return column.cast(pa.string()).cast(pa.float64())
     return column.cast(pa.float64()) if kind.is_null(column.type) else column
+
+
+def numpy_of(column: Any) -> Any:
+    """Return an array as NumPy has it.
+
+    PyArrow's own conversion imports pandas wherever that is installed, which takes longer than all
+    the rest of a small file; numbers without gaps are handed over without it.
+    """
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.types as kind
+
+    found = column.type
+    plain_number = kind.is_integer(found) or kind.is_float32(found) or kind.is_float64(found)
+    if isinstance(column, pa.Array) and plain_number and not column.null_count:
+        return np.from_dlpack(column)
+    return column.to_numpy(zero_copy_only=False)

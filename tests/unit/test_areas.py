@@ -11,6 +11,7 @@ import pytest
 import precall as pr
 from precall._numerics import precision_sum, reciprocal_sum, segment_area
 from precall.exceptions import InputError, UndefinedMetricError
+from precall.metrics import _kernels
 from precall.metrics._kernels import make_steps
 from precall.ranking import Cells
 from tests import naive
@@ -472,3 +473,22 @@ def test_the_binormal_area_needs_different_scores_in_each_class():
     for y, s in (([1, 1, 0, 0], [2.0, 2.0, 1.0, 0.0]), ([1, 1, 0, 0], [2.0, 3.0, 1.0, 1.0])):
         with pytest.raises(UndefinedMetricError, match="two different scores"):
             pr.aucpr(pr.rank(y, s), estimator="binormal")
+
+
+@pytest.mark.parametrize("poolings", [1, 64])
+def test_the_hull_of_a_path_has_falling_slopes_and_no_point_above_it(poolings, monkeypatch):
+    monkeypatch.setattr(_kernels, "_MOST_POOLINGS", poolings)  # SciPy does what is left
+    rng = np.random.default_rng(4)
+    for size in (1, 2, 30, 500):
+        tp = np.append(0.0, np.cumsum(rng.integers(0, 3, size)))
+        fp = np.append(0.0, np.cumsum(rng.integers(0, 4, size)))
+        tp[-1] += 1
+        vertex = _kernels.roc_hull(tp, fp)
+        assert (vertex[0], tp[vertex[-1]], fp[vertex[-1]]) == (0, tp[-1], fp[-1])
+        found, wrong = np.diff(tp[vertex]), np.diff(fp[vertex])
+        assert np.all(found[:-1] * wrong[1:] >= found[1:] * wrong[:-1])
+        # Every point of the path is on the line of its step of the hull, or below it.
+        step = np.searchsorted(vertex, np.arange(1, tp.size)) - 1
+        start = vertex[step]
+        over = (tp[1:] - tp[start]) * wrong[step] - (fp[1:] - fp[start]) * found[step]
+        assert over.max() <= 0

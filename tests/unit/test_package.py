@@ -42,3 +42,16 @@ def test_every_public_name_exists_and_is_documented():
         value = getattr(pr, name)
         if callable(value):
             assert value.__doc__, name
+
+
+def test_evaluating_a_text_file_imports_no_slow_module(tmp_path):
+    path = tmp_path / "scores.csv"
+    path.write_text("y,s\n" + "".join(f"{i % 3 == 0:d},{i * 7 % 41}\n" for i in range(60)))
+    arguments = ["evaluate", str(path), "--label", "y", "--score", "s", "--json"]
+    loaded = modules_after(
+        "import contextlib, io\n"
+        "from precall.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()):\n"
+        f"    assert main({arguments!r}) == 0"
+    )
+    assert not loaded & {"pandas", "pyarrow.dataset", "scipy.optimize", "matplotlib", "plotly"}

@@ -81,6 +81,10 @@ class Steps:
         return np.divide(self._squares.positives, self.weight, out=ones, where=self.weight > 0)
 
 
+# Rounds of pooling, each over all steps, before SciPy goes through them one by one.
+_MOST_POOLINGS = 64
+
+
 def make_steps(cells: Cells, squares: Cells | None = None) -> Steps:
     """Cumulate the counts of cells once for every kernel."""
     return Steps(cells, squares)
@@ -258,13 +262,19 @@ def roc_hull(tp: FloatArray, fp: FloatArray) -> npt.NDArray[np.int64]:
     """Return which points of a path of counts are vertices of its upper ROC convex hull.
 
     The path starts at the origin. The hull's slopes are the decreasing isotonic regression of
-    the share of positives in each step, weighted by the step's size.
+    the share of positives in each step, weighted by the step's size: steps that do not fall are
+    pooled with the next, all runs of them at once, until every step falls.
     """
+    kept = np.append(0, np.flatnonzero(np.diff(tp + fp) > 0) + 1)
+    for _ in range(_MOST_POOLINGS):
+        size, found = np.diff(tp[kept] + fp[kept]), np.diff(tp[kept])
+        falls = found[:-1] * size[1:] > found[1:] * size[:-1]
+        if falls.all():
+            return np.asarray(kept, dtype=np.int64)
+        kept = kept[np.concatenate([[True], falls, [True]])]
     from scipy.optimize import isotonic_regression
 
-    size = np.diff(tp + fp)
-    kept = np.append(0, np.flatnonzero(size > 0) + 1)
-    size = size[size > 0]
+    size = np.diff(tp[kept] + fp[kept])
     blocks = isotonic_regression(np.diff(tp[kept]) / size, weights=size, increasing=False).blocks
     return np.asarray(kept[blocks], dtype=np.int64)
 

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._arrow import is_nested, is_number, plain, with_missing
+from .._arrow import is_nested, is_number, numpy_of, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
 from .label_columns import positive_numbers, positive_text
@@ -336,6 +336,9 @@ def reject_nulls(column: Any, name: str) -> None:
 
 
 def _missing(column: Any) -> Mask:
+    if not column.null_count and is_number(column):
+        values = numpy_of(column)
+        return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), np.bool_)
     return np.asarray(column.is_null(nan_is_null=True), dtype=np.bool_)
 
 
@@ -351,7 +354,7 @@ def _scores(column: Any, name: str) -> Array:
             "numbers, or convert it first."
         )
     reject_nulls(column, name)
-    scores = _validation.as_scores(column.to_numpy(zero_copy_only=False), f"column {shown(name)}")
+    scores = _validation.as_scores(numpy_of(column), f"column {shown(name)}")
     _validation.reject_missing(scores, f"column {shown(name)}")
     return scores
 
@@ -379,7 +382,7 @@ def _weights(column: Any, name: str) -> FloatArray:
     if not is_number(column):
         raise InputError(f"weight column {shown(name)} holds {_content(column)}, not numbers.")
     reject_nulls(column, name)
-    values = column.to_numpy(zero_copy_only=False)
+    values = numpy_of(column)
     weights = _validation.as_weights(values, f"weight column {shown(name)}")
     if not weights.any():
         raise InputError(f"weight column {shown(name)} is zero in every row.")
@@ -401,7 +404,7 @@ def _positive(column: Any, roles: Roles, say: Callable[[str], None]) -> Mask:
         return positive_text(column, roles.label, roles.pos_label, say)
     if not is_number(column):
         raise InputError(f"{name} holds {_content(column)}, which are no labels.")
-    labels = column.to_numpy(zero_copy_only=False)
+    labels = numpy_of(column)
     return positive_numbers(labels, roles.label, roles.pos_label, say)
 
 

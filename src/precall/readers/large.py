@@ -50,13 +50,15 @@ def is_large(files: Sequence[File], roles: Roles, *, memory: int = LARGE) -> boo
 
 def _estimate(file: File) -> tuple[int, int]:
     """Bytes of text and rows of a file: counted, or judged by its size and its first lines."""
-    import pyarrow.dataset as ds
-    import pyarrow.parquet as parquet
-
+    # What text does not need is not imported: pyarrow.dataset takes longer than a small file.
     if file.kind == "parquet":
+        import pyarrow.parquet as parquet
+
         with file.open_at_random() as stream:
             return 0, int(parquet.read_metadata(stream).num_rows)
     if file.kind == "feather" and file.path is not None and file.compression is None:
+        import pyarrow.dataset as ds
+
         return 0, int(ds.dataset(file.path, format="feather").count_rows())
     if file.kind == "excel":  # a sheet has at most a million rows
         return 0, 0
