@@ -75,3 +75,17 @@ def test_the_drawing_has_the_points_of_the_thinned_curve():
     points = np.array([pair.split(",") for pair in lines[0].split()], dtype=float)
     assert len(points) == len(curve.thin(2e-3))
     assert np.all(np.diff(points[:, 0]) >= 0)
+
+
+def test_a_report_is_shown_in_the_notebook_beside_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = pr.evaluate(EXAMPLE.label, EXAMPLE.scores["scorecard"]).report("a <page>.html")
+    assert path == (tmp_path / "a <page>.html").resolve()
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    shown = path._repr_html_()
+    assert "<iframe src='a%20%3Cpage%3E.html'" in shown
+    assert "a &lt;page&gt;.html</a>" in shown
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert "<iframe" not in path._repr_html_()
+    assert path.name.replace("<", "&lt;").replace(">", "&gt;") in path._repr_html_()

@@ -182,6 +182,16 @@ def test_files_that_others_look_for_are_there_and_point_to_files_that_are(name):
         assert (ROOT / name).parent.joinpath(target).is_file(), target
 
 
+def test_the_oldest_releases_are_listed():
+    page = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8").lower()
+    extras = PROJECT["optional-dependencies"]
+    (everything,) = extras["all"]
+    used = everything.partition("[")[2].rstrip("]").split(",")
+    for requirement in [*PROJECT["dependencies"], *(one for name in used for one in extras[name])]:
+        name, _, release = requirement.partition(">=")
+        assert f"{name.partition('[')[0]} {release}" in page, requirement
+
+
 def test_the_recipe_asks_for_what_the_project_asks_for():
     recipe = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
     extras = [

@@ -17,9 +17,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from html import escape
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 
@@ -38,6 +40,25 @@ _WRAPPER_BEGINS = re.compile(
     r"\(\s*function\(root, factory\) \{[^\"]*\"object\"[^\"]*\} \(typeof self [^,]*, \(\) => \{"
 )
 _WRAPPER_ENDS = re.compile(r"return Plotly;\s*\}\)\);\s*$")
+
+
+class ReportPath(type(Path())):  # type: ignore[misc]
+    """Where a report was written; a notebook shows the page itself if it is near enough."""
+
+    def _repr_html_(self) -> str:
+        """A link, and the page in a frame if it lies in or below the folder of the notebook."""
+        try:
+            near = self.relative_to(Path.cwd())
+        except ValueError:
+            return (
+                f"<p>The report is in <a href='{escape(self.as_uri())}'>{escape(str(self))}</a></p>"
+            )
+        address = escape(quote(near.as_posix()))
+        return (
+            f"<p><a href='{address}' target='_blank'>{escape(self.name)}</a></p>"
+            f"<iframe src='{address}' title='Precision-recall report' width='100%' height='700' "
+            "style='border:1px solid #888'></iframe>"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +114,7 @@ def write_page(page: str, path: str | Path) -> Path:
     """Write a page whole or not at all, and return its absolute path."""
     with whole_file(path) as unfinished:
         unfinished.write_text(page, encoding="utf-8", newline="\n")
-    return Path(path).resolve()
+    return ReportPath(Path(path).resolve())
 
 
 def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> str:

@@ -221,7 +221,7 @@ class Evaluation(Rich):
         Returns
         -------
         Path
-            The file, as an absolute path.
+            The file, as an absolute path; a notebook shows the page.
 
         Notes
         -----
