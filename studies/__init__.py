@@ -7,6 +7,7 @@ CSV with its settings, a figure and a page into a folder, and goes on where it w
 #: The studies, by the name of their module, in a few words.
 ABOUT = {
     "attack": "what released numbers give away about one row",
+    "audit": "how often intervals from few labels cover the truth, and their width",
     "band_theory": "the theorems behind the bands, put to the test",
     "bands": "how often each band holds the whole curve, and its width",
     "bias": "how far each estimator of the area is from the truth",

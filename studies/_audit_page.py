@@ -14,6 +14,8 @@ from ._results import Results, Row, markdown_table
 LEAST = 0.94
 # One case in a hundred would be called too low although it is not.
 _ERROR_RATE = 0.01
+# Labelled positives without which a simple random sample says nothing.
+_ENOUGH = 5
 _NEW = ("pareto", "calibrated", "zero_inflated")
 
 
@@ -35,16 +37,22 @@ def needed_width(row: Row) -> float:
     return float(2.0 * stats.norm.isf(0.5 * (1.0 - 0.95)) * np.sqrt(variance))
 
 
-def advantages(rows: Iterable[Row], design: str, other: str = "simple") -> list[float]:
-    """Return how many times larger the mean squared error of another design is, case by case."""
-    squares = {
-        (row["design"], row["model"], row["prevalence"], row["budget"]): row["mean_square"]
-        for row in rows
-    }
+def advantages(rows: Iterable[Row], design: str) -> list[float]:
+    """Return how many times larger the mean squared error of a simple random sample is.
+
+    One number for each case in which that sample has at least five labelled positives on average:
+    with fewer its estimate is mostly 0, which is not far from a low truth.
+    """
+    by_case: dict[tuple[str, float, int], dict[str, Row]] = {}
+    for row in rows:
+        case = row["model"], row["prevalence"], row["budget"]
+        by_case.setdefault(case, {})[row["design"]] = row
     return [
-        squares[other, *case] / square
-        for (name, *case), square in squares.items()
-        if name == design and (other, *case) in squares and square > 0
+        found["simple"]["mean_square"] / found[design]["mean_square"]
+        for found in by_case.values()
+        if {"simple", design} <= set(found)
+        and found["simple"]["positives"] >= _ENOUGH
+        and found[design]["mean_square"] > 0
     ]
 
 
@@ -75,8 +83,8 @@ def draw(results: Results) -> None:
     plt.close(figure)
 
 
-def write_page(results: Results) -> Path:
-    """Write the page."""
+def write_page(results: Results, cases: int) -> Path:
+    """Write the page; say how many of the cases are done."""
     rows, settings = results.rows, results.settings
     low = too_low(rows)
     below = sum(row["truth_below"] * row["samples"] for row in rows)
@@ -86,7 +94,7 @@ def write_page(results: Results) -> Path:
         f"Each case is {_numbers(rows)} samples of populations of {settings['rows']:,} rows, a "
         "new population every 20 samples, and the 95 % interval of average precision from each: "
         "how often it covers the average precision of the whole population, and how wide it is. "
-        f"The error of a share of .95 is {_errors(rows)}.\n\n"
+        f"The error of a share of .95 is {_errors(rows)}.{_left(rows, cases)}\n\n"
         "Designs: `plan` without a guess, with a `guess` (probabilities calibrated on other rows), "
         "`two rounds` (a fifth of the budget first), a `simple` random sample, `poisson` (each row "
         "by itself, with a probability that falls with its rank), and plans from a guess that is "
@@ -100,13 +108,22 @@ def write_page(results: Results) -> Path:
         "*Width over needed* is the mean width over 2 × 1.96 standard deviations of the estimate, "
         "the median of the cases. *Simple over this* is the mean squared error of a simple "
         "random sample over that of the design at the same number of labels, the median and the "
-        "extremes of the cases.\n\n"
+        f"extremes of the cases in which the former has {_ENOUGH} labelled positives or more.\n\n"
         "![Coverage over the number of labelled positives](audit.svg)\n\n"
         "## Every case\n\n"
         "The share that covers, and the mean width. Models in italics were not looked at while the "
         "method was made; **bold** shares are significantly below .94.\n\n" + _cases(rows) + "\n"
     )
     return results.path(".md")
+
+
+def _left(rows: list[Row], cases: int) -> str:
+    if len(rows) == cases:
+        return ""
+    return (
+        f" **{len(rows)} of {cases} cases are done**, and the table has no others: the same "
+        "command goes on with the rest."
+    )
 
 
 def _numbers(rows: list[Row]) -> str:

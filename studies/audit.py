@@ -215,4 +215,4 @@ def run(
         if progress is not None:
             progress(done, len(todo))
     draw(results)
-    return write_page(results)
+    return write_page(results, len(todo))

@@ -22,6 +22,7 @@ from precall.simulate import Bibeta, Binormal, rank_batch
 from studies import (
     ABOUT,
     attack,
+    audit,
     bands,
     bias,
     downsampling,
@@ -45,6 +46,11 @@ ROOT = Path(__file__).parents[2]
 # processes of more than one worker import their modules anew.
 SLICES = {
     attack: {"SIZES": (10, 20)},
+    audit: {
+        "cases": lambda quick: [
+            ("five_levels", 0.1, 200, design) for design in ("guess", "simple", "poisson")
+        ],
+    },
     bands: {"cases": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
@@ -73,7 +79,7 @@ studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
 
 
 # Those whose cases run on several workers; the others take the argument and run in turn.
-PARALLEL = [attack, bands, bias, drug_discovery, intervals, privacy]
+PARALLEL = [attack, audit, bands, bias, drug_discovery, intervals, privacy]
 
 
 @contextmanager
