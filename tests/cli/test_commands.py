@@ -97,6 +97,14 @@ def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
     assert "no threshold" in impossible.out
 
 
+def test_a_number_of_rows_is_shown_as_one(run, csv_file):
+    options = ("operate", csv_file, "--label", "y", "--score", "a", "--max-selected", "20")
+    shown = run(*options).out
+    row = next(line for line in shown.splitlines() if line.split()[:1] == ["selected"])
+    assert row.split()[1] == "≤"
+    assert row.split()[2].isdigit()
+
+
 def test_operate_certifies_several_models_so_that_one_can_be_picked(run, csv_file, rows):
     options = ("operate", csv_file, "--label", "y", "--score", "a", "--score", "b")
     options += ("--min-precision", "0.5")

@@ -17,6 +17,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import precall as pr
 from precall.exceptions import InputError, NotCertifiedError, ReliabilityWarning
+from precall.integrations.certified import EXPECTED_FAILED_CHECKS
 from precall.integrations.sklearn import CertifiedThresholdClassifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
@@ -30,11 +31,6 @@ def data():
 def certified(estimator=None, **options):
     options = {"min_precision": 0.8, "random_state": 0} | options
     return CertifiedThresholdClassifier(estimator or LogisticRegression(), **options)
-
-
-# Its predictions are not those of a threshold of 0 or one half: that is what it is for.
-# scikit-learn exempts its own classifiers with a tuned threshold from the same check.
-EXPECTED = {"check_classifiers_train": "the threshold is not that of the estimator"}
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -52,7 +48,9 @@ def test_scikit_learn_finds_nothing_wrong(estimator, options):
     told = certified(estimator, uncertified="estimator", **options)
     failed = [
         (check["check_name"], check["exception"])
-        for check in check_estimator(told, on_fail=None, expected_failed_checks=EXPECTED)
+        for check in check_estimator(
+            told, on_fail=None, expected_failed_checks=EXPECTED_FAILED_CHECKS
+        )
         if check["status"] == "failed"
     ]
     assert not failed

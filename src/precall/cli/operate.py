@@ -144,7 +144,9 @@ def show(title: str, point: OperatingPoint) -> None:
         observed = wording.interval(seen.estimate, seen.low, seen.high) if seen else "–"
         sign = "≥" if each.sign == ">=" else "≤"
         shown = each.name.replace("_", " ")
-        rows.append([shown, f"{sign} {wording.number(each.bound)}", observed])
+        counted = getattr(each, "required", 0.0) >= 1.0  # rows, not a share
+        bound = (wording.count if counted else wording.number)(each.bound or 0.0)
+        rows.append([shown, f"{sign} {bound}", observed])
     grid(output, [("", "left"), ("promised", "right"), ("observed", "right")], rows, indent=2)
     output.print()
     at = point.confusion
