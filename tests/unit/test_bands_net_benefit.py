@@ -118,6 +118,14 @@ def test_at_another_prevalence(rows):
     assert band.settings["sampling"] == "classes"
 
 
+def test_at_the_prevalence_of_the_rows_it_is_the_band_of_the_rows(rows):
+    share = float(np.mean(rows.positive))
+    there = pr.band(rows, "net_benefit", model="good", prevalence=share, rng=0)
+    here = pr.band(rows, "net_benefit", model="good", sampling="classes", rng=0)
+    for ours, theirs in ((there.low, here.low), (there.high, here.high)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

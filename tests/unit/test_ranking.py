@@ -9,6 +9,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import DirectionWarning, InputError
+from precall.ranking import counting
 from tests import naive
 from tests.datasets import random_data
 
@@ -67,6 +68,13 @@ def test_squares_and_rows_of_weighted_cells():
     np.testing.assert_array_equal(ranking.rows.positives, [2, 1])
     np.testing.assert_array_equal(ranking.rows.above, [1, 1])
     assert ranking.effective_sizes == (25 / 11, 6.5**2 / 20.25)
+
+
+def test_members_of_several_shards_are_counted_together():
+    shards = [np.array([1.0, 2.0, 2.0]), np.array([2.0, 3.0]), np.array([0.5])]
+    under, upto = counting.count_below(shards, np.array([1.0, 2.0, 2.5, 3.0]))
+    assert under.tolist() == [1, 2, 5, 5]
+    assert upto.tolist() == [2, 5, 5, 6]
 
 
 def test_moments_match_numpy():
