@@ -13,7 +13,7 @@ def test_check_says_what_is_wrong_a_line_each(run, tmp_path):
     lines, note = result.out.split("\n\n")
     first, second = lines.splitlines()
     assert "'y'" in first
-    assert "two labels" in first
+    assert "3 different labels" in first
     assert "text such as 'n/a?'" in second
     assert "not private" in note
     found = run("check", path, "--label", "y", "--score", "s", "--json").json()

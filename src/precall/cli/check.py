@@ -64,11 +64,11 @@ def command(
         cluster=cluster,
         pos_label=pos_label,
     )
-    problems = find_problems(file, roles, reading)
+    problems = [in_options(problem) for problem in find_problems(file, roles, reading)]
     if as_json:
         write_json({"precall": __version__, "file": file, "private": False, "problems": problems})
     else:
         for problem in problems or ["nothing is wrong."]:
-            click.echo(one_line(in_options(problem)))
+            click.echo(one_line(problem))
         sentences(console(), ["", _OPEN])
     return _BAD_INPUT if problems else 0
