@@ -19,10 +19,10 @@ The numbers of this library beside those of every other tool that was installed,
 data sets: {random} random ones of 4 to 250 rows, half of them probabilities, with few and with
 large ties, and {cases} edge cases (all scores equal, negatives first, infinite scores, one
 positive). `make peers` writes this page. Python's tools are in an environment of their own; R's
-packages are Debian's, or sources named by environment variables (`PRECALL_PRROC`,
-`PRECALL_PRECREC`, `PRECALL_RAUCPR`, `PRECALL_PERFMEAS`, `PRECALL_MLEVAL`, `PRECALL_PRG`,
-`PRECALL_TREC_EVAL`, `PRECALL_AUC_JAR`). It exits with an error where numbers differ and no reason
-is known.
+packages are Debian's, those of a library that `R_LIBS` names (precrec, yardstick), or sources named
+by environment variables (`PRECALL_PRROC`, `PRECALL_PRECREC`, `PRECALL_RAUCPR`, `PRECALL_PERFMEAS`,
+`PRECALL_MLEVAL`, `PRECALL_PRG`, `PRECALL_TREC_EVAL`, `PRECALL_AUC_JAR`). It exits with an error
+where numbers differ and no reason is known.
 
 {total:,} numbers were compared. The worst difference is {worst}, and {single} for tools that count
 in single precision ({names}).

@@ -117,7 +117,6 @@ def test_the_page_has_no_difference_without_a_reason():
 
 # Those that could not be run where the page was written; the reason is on the page or here.
 NOT_RUN = {
-    "yardstick_pr_auc": "yardstick",
     "spark_area_under_pr": "tested against Spark itself in tests/engines",
     "weka_prc_area": "read in its source",
 }
