@@ -211,8 +211,8 @@
     const top = kind === "hit" ? pi * 1.03 : 1.01;
     const bottom = kind === "gain" ? Math.max(lowest, -1) - 0.01 : 0;
     const chart = kind === "lift"
-      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1 }),
-        axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], { type: "log", dtick: most / least > 20 ? 1 : "D1", automargin: true }))
+      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1, exponentformat: "none" }),
+        axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], { type: "log", dtick: most / least > 20 ? 1 : "D1", exponentformat: "none", automargin: true }))
       : layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
     chart.margin = { l: 48, r: 6, t: 6, b: 42 };
     draw(kind + "-chart", traces, chart);
