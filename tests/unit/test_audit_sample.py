@@ -300,6 +300,8 @@ def test_other_bad_input():
         pr.aucpr(sample)
     with pytest.raises(InputError, match="needs the label of every row"):
         pr.chance_test(sample)
+    with pytest.raises(InputError, match="there is no such promise with a proof"):
+        pr.operating_point(sample, min_precision=0.5)
 
 
 def test_a_sample_says_what_it_is():

@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import _validation
 from ..exceptions import InputError, UndefinedMetricError
-from ..ranking import Ranking, as_ranked
+from ..ranking import Ranking, as_ranked, own_answer
 from .constraints import OperatingPoint
 from .independent import independent_counts
 from .operating_result import Question, certified_at, not_certified
@@ -178,6 +178,12 @@ def points_of_precision(
 
 def independent_rows(data: Any, model: str | None, what: str) -> tuple[Ranking, Any]:
     """Return the ranking, and the rows if there are any; refuse rows that belong together."""
+    if own_answer(data, "interval") is not None:
+        raise InputError(
+            f"{what} promises a threshold that was chosen on the data, and from the labels of "
+            "some rows there is no such promise with a proof: choose the threshold beforehand and "
+            "ask pr.interval(sample, 'precision_at_threshold(0.5)')."
+        )
     ranking, rows, _ = as_ranked(data, model, missed=True)
     if rows is not None and rows.cluster is not None:
         raise InputError(

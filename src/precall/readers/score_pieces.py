@@ -47,8 +47,11 @@ def score_pieces(
 
     def read() -> Iterator[npt.NDArray[np.float64]]:
         with pq.ParquetFile(file) as opened:
-            for batch in opened.iter_batches(batch_size=rows, columns=[column]):
-                yield _numbers(batch.column(0))
+            # One row group at a time: asked for all of them, PyArrow holds the whole column.
+            for group in range(opened.num_row_groups):
+                pieces = opened.iter_batches(batch_size=rows, row_groups=[group], columns=[column])
+                for batch in pieces:
+                    yield _numbers(batch.column(0))
 
     return read
 
