@@ -82,7 +82,9 @@ def sample(n_pos=200, n_neg=1800, seed=0, spread=0.1):
 @pytest.mark.parametrize("metric", PAIRED)
 def test_with_next_to_no_noise_the_values_are_the_metrics(metric):
     y, ours, theirs = sample()
-    compared = privacy.compare(y, ours, theirs, metric=metric, epsilon=1e7, budget=budget(), rng=0)
+    compared = privacy.compare(
+        y, candidate=ours, baseline=theirs, metric=metric, epsilon=1e7, budget=budget(), rng=0
+    )
     exact = [EXACT[metric](pr.rank(y, scores)) for scores in (ours, theirs)]
     assert compared.candidate.value == pytest.approx(exact[0], abs=1e-5)
     assert compared.baseline.value == pytest.approx(exact[1], abs=1e-5)
@@ -97,7 +99,7 @@ def test_one_release_is_better_than_two(metric):
     y, ours, theirs = sample(2000, 18_000)
     rng = np.random.default_rng(1)
     together = privacy.compare(
-        y, ours, theirs, metric=metric, epsilon=1.0, budget=budget(), rng=rng
+        y, candidate=ours, baseline=theirs, metric=metric, epsilon=1.0, budget=budget(), rng=rng
     )
     release = getattr(privacy, metric)
     apart = release(y, ours, epsilon=0.5, budget=budget(), rng=rng)
@@ -110,7 +112,9 @@ def test_the_scale_is_the_standard_deviation_of_the_noise(metric):
     y, ours, theirs = sample(2000, 8000)
     rng = np.random.default_rng(2)
     runs = [
-        privacy.compare(y, ours, theirs, metric=metric, epsilon=1.0, budget=budget(), rng=rng)
+        privacy.compare(
+            y, candidate=ours, baseline=theirs, metric=metric, epsilon=1.0, budget=budget(), rng=rng
+        )
         for _ in range(300)
     ]
     for part in ("difference", "candidate", "baseline"):
@@ -129,7 +133,7 @@ def test_intervals_cover_the_rows_and_the_population(metric):
         y, ours = model.sample(n_pos, 500 - n_pos, rng=rng)
         others = rng.beta(np.where(y, 5, 2), np.where(y, 2, 5))
         compared = privacy.compare(
-            y, ours, others, metric=metric, epsilon=2.0, budget=budget(), rng=rng
+            y, candidate=ours, baseline=others, metric=metric, epsilon=2.0, budget=budget(), rng=rng
         )
         exact = [EXACT[metric](pr.rank(y, scores)) for scores in (ours, others)]
         truth = {"rows": exact[0] - exact[1], "population": 0.0}
@@ -142,7 +146,9 @@ def test_intervals_cover_the_rows_and_the_population(metric):
 def test_the_result_says_what_it_is():
     y, ours, theirs = sample()
     wallet = privacy.Budget(epsilon=1.0)
-    compared = privacy.compare(y, ours, theirs, epsilon=0.5, budget=wallet, rng=0)
+    compared = privacy.compare(
+        y, candidate=ours, baseline=theirs, epsilon=0.5, budget=wallet, rng=0
+    )
     assert wallet.spent.epsilon == 0.5
     assert [entry.what for entry in wallet.ledger] == ["average_precision of two models"]
     assert set(compared.to_dict()) == {"difference", "candidate", "baseline"}
@@ -151,7 +157,13 @@ def test_the_result_says_what_it_is():
     assert compared.epsilon == 0.5
     assert compared.difference.metric.name == "average_precision (difference)"
     persons = privacy.compare(
-        y, ours, theirs, person=np.arange(2000) // 2, epsilon=0.5, budget=wallet, rng=0
+        y,
+        candidate=ours,
+        baseline=theirs,
+        person=np.arange(2000) // 2,
+        epsilon=0.5,
+        budget=wallet,
+        rng=0,
     )
     assert persons.difference.n_persons == 1000
     low, high = compared.difference.interval(of="population")
@@ -165,7 +177,13 @@ def test_empty_classes_and_single_rows_are_released_like_any_other(metric, n_pos
     score = np.arange(y.size)
     for seed in range(5):
         compared = privacy.compare(
-            y, score, -score, metric=metric, epsilon=1.0, budget=budget(), rng=seed
+            y,
+            candidate=score,
+            baseline=-score,
+            metric=metric,
+            epsilon=1.0,
+            budget=budget(),
+            rng=seed,
         )
         for part in (compared.candidate, compared.baseline, compared.difference):
             assert -1.0 <= part.value <= 1.0
@@ -192,7 +210,7 @@ def test_wrong_scores_are_refused_in_the_same_words_and_free_of_charge(kind, pla
     rows[place] = HOSTILE[kind]
     wallet = privacy.Budget(epsilon=1.0)
     with pytest.raises(InputError, match="Which rows break this is not said") as refused:
-        privacy.compare(*rows, epsilon=1.0, budget=wallet)
+        privacy.compare(rows[0], candidate=rows[1], baseline=rows[2], epsilon=1.0, budget=wallet)
     assert "10" not in str(refused.value).replace("-1", "").replace("1 and 0", "")
     assert wallet.spent.epsilon == 0.0
 
@@ -200,11 +218,15 @@ def test_wrong_scores_are_refused_in_the_same_words_and_free_of_charge(kind, pla
 def test_wrong_arguments_are_refused():
     rows = [np.arange(10) % 2, np.linspace(0, 1, 10), np.linspace(0, 1, 10)]
     with pytest.raises(InputError, match="metric"):
-        privacy.compare(*rows, metric="f1", epsilon=1.0, budget=budget())
+        privacy.compare(
+            rows[0], candidate=rows[1], baseline=rows[2], metric="f1", epsilon=1.0, budget=budget()
+        )
     with pytest.raises(InputError, match="not a Ranking"):
-        privacy.compare(rows[0], rows[1], pr.rank(*rows[:2]), epsilon=1.0, budget=budget())
+        privacy.compare(
+            rows[0], candidate=rows[1], baseline=pr.rank(*rows[:2]), epsilon=1.0, budget=budget()
+        )
     with pytest.raises(InputError, match="budget must be"):
-        privacy.compare(*rows, epsilon=1.0, budget=None)
+        privacy.compare(rows[0], candidate=rows[1], baseline=rows[2], epsilon=1.0, budget=None)
 
 
 @pytest.mark.parametrize("metric", PAIRED)

@@ -225,8 +225,11 @@ COUNTS_MISSED = {
     ("aucpr", "average_precision"),
     ("tie_bounds", "average_precision"),
     ("confusion", None),
+    ("cost_curve", None),
     ("f_beta", None),
+    ("operating_point", None),
     ("pr_curve", None),
+    ("two_thresholds", None),
 }
 
 

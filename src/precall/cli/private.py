@@ -385,9 +385,11 @@ def _comparison(
 ) -> dict[str, Any]:
     from .. import privacy
 
+    candidate, baseline = rows.scores
     compared = privacy.compare(
         rows.positive,
-        *rows.scores,
+        candidate=candidate,
+        baseline=baseline,
         metric=metric,
         epsilon=epsilon,
         budget=budget,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .._notebook import Rich
 from .._validation import as_choice, as_count, as_fraction, as_generator
 from ..exceptions import InputError
 from ..metrics.areas import aucpr, auroc
-from ..ranking import rank_checked
+from ..ranking import Ranking, rank_checked
 from ._ledger import as_epsilon
 from ._persons import MOST_ROWS, as_rows_per_person, row_share
 from ._rows import FloatArray, Mask
@@ -30,6 +30,16 @@ METRICS: dict[str, AveragePrecision | Auroc] = {
     "average_precision": AveragePrecision(),
     "auroc": Auroc(),
 }
+
+
+class _Area(NamedTuple):
+    """A metric of the guess: its exact value, and the curve that a private one is read off."""
+
+    value: Callable[[Ranking], float]
+    curve: str
+
+
+_AREAS = {"average_precision": _Area(aucpr, "pr"), "auroc": _Area(auroc, "roc")}
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -192,7 +202,7 @@ def _curve(
     positive, scores = _guess(n_rows, prevalence)
     fewer = scores.size
     counts = bin_counts(positive, scores, cuts)
-    kind = "roc" if metric == "auroc" else "pr"
+    kind = _AREAS[metric].curve
     share = epsilon * (n_rows / fewer)
     curves = (noisy_curve(kind, counts, cuts, share, fewer, noise) for _ in range(times))
     return _exact(metric, positive, scores), [curve.area() for curve in curves]
@@ -213,7 +223,7 @@ def _guess(n_rows: int, prevalence: float) -> tuple[Mask, FloatArray]:
 
 def _exact(metric: str, positive: Mask, scores: FloatArray) -> float:
     ranking = rank_checked(positive, scores, None)
-    return auroc(ranking) if metric == "auroc" else aucpr(ranking)
+    return _AREAS[metric].value(ranking)
 
 
 def _positives(n_rows: int, prevalence: float) -> int:

@@ -161,9 +161,9 @@ class PrivateComparison(Rich):
 
 def compare(
     y_true: object,
+    *,
     candidate: object,
     baseline: object,
-    *,
     epsilon: float,
     budget: Budget | Part,
     metric: str = "average_precision",
@@ -213,7 +213,7 @@ def compare(
     >>> good = np.where(y, 1.0, np.linspace(-1, 1.5, 20_000))
     >>> poor = np.where(y, 0.5, np.linspace(-1, 1.5, 20_000))
     >>> budget = privacy.Budget(epsilon=1.0)
-    >>> compared = privacy.compare(y, good, poor, epsilon=1.0, budget=budget)
+    >>> compared = privacy.compare(y, candidate=good, baseline=poor, epsilon=1.0, budget=budget)
     >>> compared.difference.interval().low > 0
     True
     >>> budget.spent.epsilon

@@ -35,8 +35,8 @@ def score_pieces(
         raise InputError(f"{visible(str(file))} does not exist.") from None
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
-            f"{visible(str(file))} is not a Parquet file, and only those are read in pieces: leave "
-            "--in-pieces out, or write it as Parquet."
+            f"{visible(str(file))} is not a Parquet file, and only those are read in pieces: "
+            "read it whole, or write it as Parquet."
         ) from error
     if column not in schema.names:
         names = ", ".join(map(repr, schema.names[:20]))
