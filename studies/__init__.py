@@ -13,6 +13,7 @@ ABOUT = {
     "bias": "how far each estimator of the area is from the truth",
     "downsampling": "what downsampling the negatives does to the areas",
     "drug_discovery": "four scorers on compounds of which 2 % are active",
+    "folds": "how often the interval from folds holds the truth",
     "gate": "how often a gate passes what it should not, and what it should",
     "intervals": "how often each interval covers the true area, and its width",
     "monitoring": "whether monitors keep their level, and how soon they notice",

@@ -18,6 +18,7 @@ from studies import (
     bias,
     downsampling,
     drug_discovery,
+    folds,
     intervals,
     monitoring,
     planning,
@@ -322,7 +323,28 @@ def test_monitors_keep_their_level_while_somebody_looks():
         assert row["value"] <= 0.05
 
 
-WRITTEN = [band_theory, bands, intervals, monitoring, planning]
+def test_folds():
+    committed, pairs = table("folds"), []
+    for case in folds.cases(quick=False):
+        if case.learner == "quadratic discriminant" and case.scheme != "nested":
+            for row in folds.simulate_case(case, 20, [SEED]):
+                old = the_row(committed, **case._asdict(), method=row["method"])
+                pairs += [
+                    [share_held(each, name) for each in (row, old)]
+                    for name in ("held", "held_again")
+                ]
+    assert len(pairs) == 12
+    assert_close(pairs)
+
+
+def share_held(row, name):
+    """A share with an error that is not 0 where all or none held (Agresti & Coull)."""
+    n = row["data_sets"] + 4
+    value = (row[name] * row["data_sets"] + 2) / n
+    return value, np.sqrt(value * (1 - value) / n)
+
+
+WRITTEN = [band_theory, bands, folds, intervals, monitoring, planning]
 
 
 @pytest.mark.parametrize("study", WRITTEN, ids=lambda study: study.__name__.rpartition(".")[2])

@@ -27,6 +27,7 @@ from studies import (
     bias,
     downsampling,
     drug_discovery,
+    folds,
     gate,
     intervals,
     monitoring,
@@ -55,6 +56,15 @@ SLICES = {
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
+    folds: {
+        "cases": lambda quick: [
+            folds.Case("heavy tails", 80, 0.3, "quadratic discriminant", scheme)
+            for scheme in ("plain", "nested", "repeated")
+        ],
+        "FOLDS": 2,
+        "GRIDS": {"quadratic discriminant": {"reg_param": [0.3]}},
+        "_NEW": (50, 200),
+    },
     gate: {"PREVALENCES": (0.1,), "N_POS": (20, 40), "OTHERS": ("auroc", "recall_at_threshold")},
     intervals: {
         "plan": lambda quick: [
