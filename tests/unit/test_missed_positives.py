@@ -82,6 +82,29 @@ def test_the_curve_ends_at_the_recall_that_was_reached():
     assert curve.area() == pytest.approx(pr.pr_curve(pr.rank(Y, S)).area() / 2, rel=1e-12)
 
 
+@pytest.mark.parametrize("name", ["roc_curve", "hit_curve"])
+def test_curves_of_what_is_selected_are_those_with_the_missed_ranked_last(name):
+    """Up to where everything that was scored is selected; beyond, nothing more is found."""
+    rng = np.random.default_rng(3)
+    curve_of = getattr(pr, name)
+    for _ in range(50):
+        y, s, _ = random_data(rng)
+        if not 0 < sum(y) < len(y):
+            continue
+        curve = curve_of(pr.rank(y, s, missed_positives=3))
+        last = curve_of(pr.rank(np.append(y, [1] * 3), np.append(s, [-np.inf] * 3)))
+        x = np.append(curve.x, np.linspace(0.0, curve.x[-1], 7)[:-1])
+        x = x[x < curve.x[-1]]
+        np.testing.assert_allclose(curve.at(x), last.at(x), rtol=1e-12, atol=1e-15)
+        end = sum(y) / {"roc_curve": sum(y) + 3, "hit_curve": len(y) + 3}[name]
+        assert curve.at([curve.x[-1], 1.0]) == pytest.approx([end, end], rel=1e-12)
+
+
+def test_the_area_under_roc_is_the_least_with_missed_positives():
+    area = pr.roc_curve(pr.rank(Y, S, missed_positives=2)).area()
+    assert area == pytest.approx(pr.auroc(pr.rank([*Y, 1, 1], [*S, 0.0, 0.0])), rel=1e-12)
+
+
 def test_what_a_ranking_does_with_them():
     ranking = pr.rank(Y, S, missed_positives=2)
     assert (ranking.n_pos, ranking.missed, ranking.all_positives) == (2, 2, 4)

@@ -227,8 +227,10 @@ COUNTS_MISSED = {
     ("confusion", None),
     ("cost_curve", None),
     ("f_beta", None),
+    ("hit_curve", None),
     ("operating_point", None),
     ("pr_curve", None),
+    ("roc_curve", None),
     ("two_thresholds", None),
 }
 

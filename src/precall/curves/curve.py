@@ -38,6 +38,7 @@ class _CurveKind(NamedTuple):
     highest: str  # which of several points at one x is the highest: "left" or "right"
     x_label: str
     y_label: str
+    beyond: float | None = None  # height beyond the last point; None: that of the last point
 
 
 _KINDS: dict[str, _CurveKind] = {
@@ -49,6 +50,7 @@ _KINDS: dict[str, _CurveKind] = {
         highest="left",
         x_label="recall",
         y_label="precision",
+        beyond=0.0,
     ),
     "roc": _CurveKind(
         x=lambda c: c.false_positive_rate,
@@ -201,7 +203,7 @@ class Curve(Rich):
         position = kind.axis(self.tp, self.fp)
         asked = kind.from_x(self, values)
         # Only missed positives, which no threshold selects, lie beyond the last point.
-        beyond = asked > position[-1] + _slack(position)
+        beyond = (asked > position[-1] + _slack(position)) & (kind.beyond is not None)
         target = _snapped(np.clip(asked, position[0], position[-1]), position)
         if kind.highest == "left":
             after = np.searchsorted(position, target, side="left")
@@ -222,7 +224,7 @@ class Curve(Rich):
         )
         height = point.y.reshape(np.shape(tp))
         # The empty selection has a limit, which only its neighbour on the curve knows.
-        return np.where(beyond, 0.0, np.where(tp + fp == 0, self.y[0], height))
+        return np.where(beyond, kind.beyond or 0.0, np.where(tp + fp == 0, self.y[0], height))
 
     def area(self) -> float:
         """Return the exact area under the curve.

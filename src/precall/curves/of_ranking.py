@@ -18,6 +18,9 @@ from .curve import drawable, made_up
 
 FloatArray = npt.NDArray[np.float64]
 
+# Curves of what was selected: positives that no threshold selects are in their totals only.
+_COUNT_MISSED = ("pr", "roc", "hit")
+
 
 @takes_one_ranking
 def pr_curve(ranking: Ranking) -> Curve:
@@ -48,7 +51,11 @@ def pr_curve(ranking: Ranking) -> Curve:
 
 @takes_one_ranking
 def roc_curve(ranking: Ranking) -> Curve:
-    """Return the ROC curve: true-positive rate over false-positive rate."""
+    """Return the ROC curve: true-positive rate over false-positive rate.
+
+    With missed positives it ends at the recall of those that were scored, where every negative is
+    selected; its area is the least that AUROC can be, with the missed ones below every negative.
+    """
     return _path(ranking, "roc")
 
 
@@ -57,7 +64,9 @@ def hit_curve(ranking: Ranking) -> Curve:
     """Return the hit curve h(t): of everything, the share that is selected and positive.
 
     Zhu (2004), section 1: recall is ``h(t) / prevalence`` and precision ``h(t) / t``. The perfect
-    and the random curve are its methods :meth:`Curve.perfect` and :meth:`Curve.random`.
+    and the random curve are its methods :meth:`Curve.perfect` and :meth:`Curve.random`. With missed
+    positives it ends where all that was scored is selected, and :meth:`Curve.at` gives that height
+    beyond: nothing more can be found.
 
     Examples
     --------
@@ -147,7 +156,7 @@ def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
     if (estimated := getattr(ranking, "estimated_ranking", None)) is not None:
         ranking = estimated()
-    ranking = _validation.as_ranking(ranking, missed=kind == "pr")
+    ranking = _validation.as_ranking(ranking, missed=kind in _COUNT_MISSED)
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):
         missing = "negatives" if n_pos else "positives"
