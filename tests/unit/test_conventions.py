@@ -9,7 +9,7 @@ import pytest
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricWarning
 from precall.metrics._kernels import make_steps
-from precall.metrics._tool_areas import THRESHOLDS, Seen
+from precall.metrics._tool_areas import KERAS_THRESHOLDS, THRESHOLDS, Seen
 from precall.metrics._tools import _long_ties
 from precall.metrics.conventions import conventions
 from tests import naive_points
@@ -350,3 +350,9 @@ def test_ties_of_more_than_ten_million_positives_have_no_room():
             below=1,
         )
         assert bool(_long_ties(Seen(ranking, make_steps(ranking.cells)))) == crowded
+
+
+def test_keras_counts_at_every_interior_threshold_from_the_first():
+    """199 steps from 0 to 1: 198 thresholds between them, the first and the last included."""
+    assert len(KERAS_THRESHOLDS) == 198
+    assert np.array(KERAS_THRESHOLDS) == pytest.approx(np.arange(1, 199) / 199, rel=1e-12)

@@ -354,3 +354,14 @@ class TestBestThreshold:
             a, b = (best_threshold(r, metric, **keywords) for r in (once, many))
             assert a.threshold == b.threshold
             assert a.value == pytest.approx(b.value, rel=TOLERANCE)
+
+
+@pytest.mark.parametrize("recall", [0.5, 0.6, 0.75, 0.9, 1.0])
+def test_precision_inside_a_tie_follows_the_line_of_counts(recall):
+    """Two positives, then two more tied with three negatives: (2, 0) to (4, 3)."""
+    ranking = pr.rank([1, 1, 1, 1, 0, 0, 0, 0], [3, 3, 2, 2, 2, 2, 2, 1])
+    tp = 4 * recall
+    fp = 3 * (tp - 2) / 2
+    found = pr.metrics.precision_at_recall(recall)(ranking)
+    assert found == pytest.approx(tp / (tp + fp), rel=1e-12)
+    assert found == pytest.approx(float(pr.pr_curve(ranking).at(recall)), rel=1e-12)

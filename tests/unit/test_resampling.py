@@ -300,3 +300,21 @@ def test_mixed_clusters_at_fixed_prevalence_are_weighted_back():
     m = cells.above.sum(axis=1) + cells.tied.sum(axis=1) + cells.below
     np.testing.assert_allclose(n / m, 1.0)
     np.testing.assert_allclose(cells.positives[1], ranking.positives)
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.ReliabilityWarning")
+@pytest.mark.parametrize("prevalence", [None, 0.2])
+def test_clusters_of_both_classes_keep_the_prevalence_in_every_replicate(prevalence):
+    """Where all scores are equal, average precision is the prevalence: nothing may vary."""
+    y = np.random.default_rng(0).random(120) < 0.3
+    rows = pr.Rows(y, np.zeros(120), clusters=np.arange(120) // 4)
+    found = pr.interval(
+        rows,
+        method="bootstrap_percentile",
+        sampling="classes",
+        prevalence=prevalence,
+        n_resamples=50,
+        rng=0,
+    )
+    expected = prevalence or y.mean()
+    assert (found.low, found.high) == pytest.approx((expected, expected), rel=1e-9)
