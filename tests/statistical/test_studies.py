@@ -13,6 +13,7 @@ from scipy import stats
 
 from studies import (
     attack,
+    audit,
     band_theory,
     bands,
     bias,
@@ -337,6 +338,23 @@ def test_folds():
     assert_close(pairs)
 
 
+def test_audit():
+    committed, pairs = table("audit"), []
+    for model in ("binormal_2", "five_levels"):
+        for design in ("plan", "simple"):
+            key = {"model": model, "prevalence": 0.01, "budget": 200, "design": design}
+            (row,) = audit.one_case(*key.values(), 20, SEED)
+            both = row, the_row(committed, **key)
+            rows = [each | {"data_sets": each["samples"]} for each in both]
+            pairs.append([share_held(each, "covered") for each in rows])
+            # As many labelled positives on average, a number that varies like Poisson's or less.
+            found = [each["positives"] for each in both]
+            pairs.append(
+                [(n, np.sqrt(n / each["samples"])) for n, each in zip(found, both, strict=True)]
+            )
+    assert_close(pairs)
+
+
 def share_held(row, name):
     """A share with an error that is not 0 where all or none held (Agresti & Coull)."""
     n = row["data_sets"] + 4
@@ -344,7 +362,9 @@ def share_held(row, name):
     return value, np.sqrt(value * (1 - value) / n)
 
 
-WRITTEN = [band_theory, bands, folds, intervals, monitoring, planning]
+WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, planning]
+# Studies whose tables do not have all cases yet: their pages say what is there.
+UNFINISHED = ("audit", "bands")
 
 
 @pytest.mark.parametrize("study", WRITTEN, ids=lambda study: study.__name__.rpartition(".")[2])
@@ -354,8 +374,10 @@ def test_committed_pages_are_written_from_the_committed_tables(study, tmp_path, 
         if (TABLES / f"{name}{suffix}").exists():
             shutil.copy(TABLES / f"{name}{suffix}", tmp_path)
     monkeypatch.setattr(study, "draw", lambda results: None, raising=False)
+    if name in UNFINISHED:
+        monkeypatch.setattr(study, "compute", lambda *_: [])
     before = (tmp_path / f"{name}.csv").read_bytes()
-    page = study.run(tmp_path, workers=1)  # nothing is left to simulate
+    page = study.run(tmp_path, workers=1)  # nothing is left to simulate, or nothing will be
     assert (tmp_path / f"{name}.csv").read_bytes() == before
     assert page.read_text() == (TABLES / f"{name}.md").read_text()
 
