@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from precall.cli.options import FileRequest, evaluated
+from precall.cli.inputs import FileRequest, evaluated
 from precall.exceptions import InputError
 from precall.readers.columns import Roles
 

@@ -343,5 +343,7 @@ def test_thresholds_are_kept_and_missed_positives_counted(kind):
     found = arrow.rank(table, label="y", score="s", **asked)
     assert found == pr.rank(labels, scores, **asked)
     for option, value in asked.items():
-        with pytest.raises(pr.exceptions.InputError, match="are for one exact ranking"):
+        with pytest.raises(
+            pr.exceptions.InputError, match="are for exact rankings, and missed_positives for one"
+        ):
             arrow.rank(table, label="y", score="s", max_rows=20, **{option: value})
