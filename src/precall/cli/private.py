@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from .._optional import require
 from .._version import __version__
@@ -23,6 +22,7 @@ from ..readers.sources import paths
 from . import private_dry_run as dry
 from .examples import Command
 from .options import file_argument, json_option, reading_options
+from .private_releases import public_rows, release_comparison, release_curve, release_metrics
 from .terminal import console, grid, sentences, spinner, write_json
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ _MEANINGS = {
     False: "The interval is for the value of these rows; --population adds their sampling.",
     True: "The interval is for the population that the rows were drawn from.",
 }
-_RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @click.command(
@@ -195,7 +194,7 @@ def command(
         from ..privacy._ledger import exact
 
         remaining = _remaining(ledger, total, moved)
-        n_rows = _public_rows(_read(file, roles, reading), rows_per_person)
+        n_rows = public_rows(_read(file, roles, reading), rows_per_person)
         share = float(exact(epsilon) / rows_per_person)
         foreseen = dry.foresee(metrics, curve, n_rows, share, prevalence, limits, mechanism)
         foreseen["epsilon"] = epsilon
@@ -206,11 +205,13 @@ def command(
     rows = _read(file, roles, reading)
     of = "population" if population else "rows"
     if baseline is not None:
-        released = _comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
+        released = release_comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
     elif curve:
-        released = _curve(rows, epsilon, limits, budget, rows_per_person, of)
+        released = release_curve(rows, epsilon, limits, budget, rows_per_person, of)
     else:
-        released = _metrics(rows, metrics, epsilon, delta, mechanism, budget, rows_per_person, of)
+        released = release_metrics(
+            rows, metrics, epsilon, delta, mechanism, budget, rows_per_person, of
+        )
     released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
     if as_json:
         write_json({"precall": __version__, **released})
@@ -318,53 +319,6 @@ def _read(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
     return rows
 
 
-def _metrics(
-    rows: CellRows,
-    metrics: tuple[str, ...],
-    epsilon: float,
-    delta: float,
-    mechanism: str,
-    budget: Budget,
-    rows_per_person: int,
-    of: str,
-) -> dict[str, Any]:
-    from .. import privacy
-    from ..privacy._ledger import exact, rounded_down
-
-    positive, (scores, *_), person = rows
-    chosen = list(dict.fromkeys(metrics))
-    share = rounded_down(exact(epsilon) / len(chosen))
-    values = []
-    for metric in chosen:
-        release = getattr(privacy, metric)
-        value = release(
-            positive,
-            scores,
-            person=person,
-            rows_per_person=rows_per_person,
-            epsilon=share,
-            delta=rounded_down(exact(delta) / len(chosen)),
-            budget=budget,
-            mechanism=mechanism,
-        )
-        plain = value.to_dict()
-        try:
-            interval = value.interval(of=of)
-            plain |= {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
-            plain |= {"covers": interval.method}
-        except InputError:  # a mechanism whose noise is not known
-            plain |= {"low": None, "high": None, "confidence_level": None, "covers": None}
-        values.append(plain)
-    return {
-        "epsilon": epsilon,
-        "delta": delta,
-        "rows": values[0]["n_rows"],
-        "rows_per_person": rows_per_person,
-        "persons": values[0]["n_persons"],
-        "released": values,
-    }
-
-
 def _require_comparison(
     curve: bool, dry_run: bool, metrics: tuple[str, ...], mechanism: str
 ) -> None:
@@ -378,98 +332,6 @@ def _require_comparison(
     for option, given in wrong.items():
         if given:
             raise InputError(f"--baseline compares one metric of two models, without {option}.")
-
-
-def _comparison(
-    rows: CellRows, metric: str, epsilon: float, budget: Budget, rows_per_person: int, of: str
-) -> dict[str, Any]:
-    from .. import privacy
-
-    candidate, baseline = rows.scores
-    compared = privacy.compare(
-        rows.positive,
-        candidate=candidate,
-        baseline=baseline,
-        metric=metric,
-        epsilon=epsilon,
-        budget=budget,
-        person=rows.persons,
-        rows_per_person=rows_per_person,
-    )
-    values = []
-    for value in (compared.difference, compared.candidate, compared.baseline):
-        interval = value.interval(of=of)
-        limits = {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
-        values.append({**value.to_dict(), **limits, "covers": interval.method})
-    return {
-        "epsilon": epsilon,
-        "delta": 0.0,
-        "rows": values[0]["n_rows"],
-        "rows_per_person": rows_per_person,
-        "persons": values[0]["n_persons"],
-        "released": values,
-        "together": True,
-    }
-
-
-def _public_rows(rows: CellRows, rows_per_person: int) -> int:
-    """The number of rows that a release would be made from."""
-    positive, _, person = rows
-    return int(positive.size) if person is None else (int(person.max()) + 1) * rows_per_person
-
-
-def _curve(
-    rows: CellRows,
-    epsilon: float,
-    limits: tuple[float, float] | None,
-    budget: Budget,
-    rows_per_person: int,
-    of: str,
-) -> dict[str, Any]:
-    from .. import privacy
-
-    n_rows = _public_rows(rows, rows_per_person)
-    # Edges depend on public numbers only; without a range they are those of probabilities.
-    bins = privacy.bin_count(n_rows, epsilon=epsilon / rows_per_person)
-    positive, (scores, *_), person = rows
-    curve = privacy.pr_curve(
-        positive,
-        scores,
-        epsilon=epsilon,
-        budget=budget,
-        edges=limits and np.linspace(*limits, bins + 1),
-        person=person,
-        rows_per_person=rows_per_person,
-    )
-    area, band = curve.area_interval(of=of), curve.band(at=_RECALLS)
-    points = [
-        {"recall": x, "precision": y, "low": low, "high": high}
-        for x, y, low, high in zip(band.x, band.y, band.low, band.high, strict=True)
-    ]
-    released = {
-        "metric": "average_precision",
-        "value": area.estimate,
-        "low": area.low,
-        "high": area.high,
-        "confidence_level": area.confidence_level,
-        "covers": area.method,
-        "epsilon": epsilon,
-        "delta": 0.0,
-        "mechanism": curve.mechanism,
-    }
-    return {
-        "epsilon": epsilon,
-        "delta": 0.0,
-        "rows": n_rows,
-        "rows_per_person": rows_per_person,
-        "persons": curve.n_persons,
-        "released": [released],
-        "range": [float(curve.edges[0]), float(curve.edges[-1])],
-        "scores_outside_the_range": "count in the first or the last bin",
-        "points": points,
-        "points_cover": band.method,
-        "curve": curve.to_dict(),
-    }
 
 
 def show(released: dict[str, Any]) -> None:

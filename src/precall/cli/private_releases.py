@@ -1,0 +1,157 @@
+"""What ``precall private`` releases, as plain values."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..exceptions import InputError
+from ..readers.cells import CellRows
+
+if TYPE_CHECKING:
+    from ..privacy import Budget
+
+_RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def public_rows(rows: CellRows, rows_per_person: int) -> int:
+    """The number of rows that a release would be made from."""
+    positive, _, person = rows
+    return int(positive.size) if person is None else (int(person.max()) + 1) * rows_per_person
+
+
+def release_metrics(
+    rows: CellRows,
+    metrics: tuple[str, ...],
+    epsilon: float,
+    delta: float,
+    mechanism: str,
+    budget: Budget,
+    rows_per_person: int,
+    of: str,
+) -> dict[str, Any]:
+    """Release metrics, each with its share of epsilon, and return plain values."""
+    from .. import privacy
+    from ..privacy._ledger import exact, rounded_down
+
+    positive, (scores, *_), person = rows
+    chosen = list(dict.fromkeys(metrics))
+    share = rounded_down(exact(epsilon) / len(chosen))
+    values = []
+    for metric in chosen:
+        release = getattr(privacy, metric)
+        value = release(
+            positive,
+            scores,
+            person=person,
+            rows_per_person=rows_per_person,
+            epsilon=share,
+            delta=rounded_down(exact(delta) / len(chosen)),
+            budget=budget,
+            mechanism=mechanism,
+        )
+        plain = value.to_dict()
+        try:
+            interval = value.interval(of=of)
+            plain |= {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
+            plain |= {"covers": interval.method}
+        except InputError:  # a mechanism whose noise is not known
+            plain |= {"low": None, "high": None, "confidence_level": None, "covers": None}
+        values.append(plain)
+    return {
+        "epsilon": epsilon,
+        "delta": delta,
+        "rows": values[0]["n_rows"],
+        "rows_per_person": rows_per_person,
+        "persons": values[0]["n_persons"],
+        "released": values,
+    }
+
+
+def release_comparison(
+    rows: CellRows, metric: str, epsilon: float, budget: Budget, rows_per_person: int, of: str
+) -> dict[str, Any]:
+    """Release how two models compare, and return plain values."""
+    from .. import privacy
+
+    candidate, baseline = rows.scores
+    compared = privacy.compare(
+        rows.positive,
+        candidate=candidate,
+        baseline=baseline,
+        metric=metric,
+        epsilon=epsilon,
+        budget=budget,
+        person=rows.persons,
+        rows_per_person=rows_per_person,
+    )
+    values = []
+    for value in (compared.difference, compared.candidate, compared.baseline):
+        interval = value.interval(of=of)
+        limits = {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
+        values.append({**value.to_dict(), **limits, "covers": interval.method})
+    return {
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "rows": values[0]["n_rows"],
+        "rows_per_person": rows_per_person,
+        "persons": values[0]["n_persons"],
+        "released": values,
+        "together": True,
+    }
+
+
+def release_curve(
+    rows: CellRows,
+    epsilon: float,
+    limits: tuple[float, float] | None,
+    budget: Budget,
+    rows_per_person: int,
+    of: str,
+) -> dict[str, Any]:
+    """Release the curve with its area, and return plain values."""
+    from .. import privacy
+
+    n_rows = public_rows(rows, rows_per_person)
+    # Edges depend on public numbers only; without a range they are those of probabilities.
+    bins = privacy.bin_count(n_rows, epsilon=epsilon / rows_per_person)
+    positive, (scores, *_), person = rows
+    curve = privacy.pr_curve(
+        positive,
+        scores,
+        epsilon=epsilon,
+        budget=budget,
+        edges=limits and np.linspace(*limits, bins + 1),
+        person=person,
+        rows_per_person=rows_per_person,
+    )
+    area, band = curve.area_interval(of=of), curve.band(at=_RECALLS)
+    points = [
+        {"recall": x, "precision": y, "low": low, "high": high}
+        for x, y, low, high in zip(band.x, band.y, band.low, band.high, strict=True)
+    ]
+    released = {
+        "metric": "average_precision",
+        "value": area.estimate,
+        "low": area.low,
+        "high": area.high,
+        "confidence_level": area.confidence_level,
+        "covers": area.method,
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "mechanism": curve.mechanism,
+    }
+    return {
+        "epsilon": epsilon,
+        "delta": 0.0,
+        "rows": n_rows,
+        "rows_per_person": rows_per_person,
+        "persons": curve.n_persons,
+        "released": [released],
+        "range": [float(curve.edges[0]), float(curve.edges[-1])],
+        "scores_outside_the_range": "count in the first or the last bin",
+        "points": points,
+        "points_cover": band.method,
+        "curve": curve.to_dict(),
+    }
