@@ -180,6 +180,8 @@ def simulate_case(case: Case, data_sets: int, seed: Any) -> list[Row]:
     with warnings.catch_warnings():
         # Of many small samples, some rank the wrong way round by chance.
         warnings.simplefilter("ignore", DirectionWarning)
+        # Older releases of scikit-learn take heavy tails for columns that depend on each other.
+        warnings.filterwarnings("ignore", "Variables are collinear", UserWarning)
         drawn = [one_data_set(case, rng) for _ in range(data_sets)]
     column = {name: np.array([each[name] for each in drawn], dtype=float) for name in drawn[0]}
     return [
