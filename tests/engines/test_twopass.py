@@ -16,6 +16,7 @@ from precall.engines._survey import checksum
 from precall.engines._thresholds import Thresholds
 from precall.engines._twopass import Count, TakeCensus, rank_in_two_passes
 from precall.groups.ranking_by_group import rank_groups
+from precall.ranking.segments import SegmentCounts
 
 pa = pytest.importorskip("pyarrow")
 
@@ -347,3 +348,24 @@ def test_thresholds_are_kept_and_missed_positives_counted(kind):
             pr.exceptions.InputError, match="are for exact rankings, and missed_positives for one"
         ):
             arrow.rank(table, label="y", score="s", max_rows=20, **{option: value})
+
+
+@pytest.mark.parametrize("n_thresholds", [0, 1, 2, 3, 5])
+@pytest.mark.parametrize("per_block", [1, 2, 3, 5])
+def test_blocks_part_the_segments_and_join_again(n_thresholds, per_block):
+    """No block is left without a threshold, but where there is none at all."""
+    counts = SegmentCounts.empty(n_thresholds, weighted=False)
+    counts.update(
+        np.arange(n_thresholds, dtype=np.float64),
+        np.array([True, False, True]),
+        np.array([0.5, 0.5, 3.0]),
+        None,
+    )
+    blocks = counts.blocks(per_block)
+    sizes = [block.positives.rows.size for block in blocks]
+    assert sum(sizes) == 2 * n_thresholds + 1
+    assert min(sizes) > 1 or n_thresholds == 0
+    again = SegmentCounts.from_blocks(blocks)
+    np.testing.assert_array_equal(again.positives.rows, counts.positives.rows)
+    np.testing.assert_array_equal(again.negatives.rows, counts.negatives.rows)
+    assert again.n_rows == 3

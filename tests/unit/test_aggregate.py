@@ -250,6 +250,10 @@ def test_undefined_groups_are_counted():
     assert "1 of 3 groups have no value of aucnpr" in words(skipped)
     assert "they count as 0" in words(zero)
     assert "no width" in words(skipped)
+    # Plain data have no NaN: a value that is not there is None, the others are themselves.
+    listed = skipped.to_dict()["per_group"]
+    assert listed.count(None) == 1
+    assert [value for value in listed if value is not None] == [1.0, 1.0]
 
 
 # --- what the paper's tables let us check -----------------------------------------------------

@@ -373,6 +373,11 @@ def test_random_average_precision(key, expected):
     assert pr.random_average_precision(n, total - n) == pytest.approx(float(expected), rel=1e-13)
 
 
+def test_a_random_order_of_one_class_has_the_value_by_convention():
+    assert [pr.random_average_precision(n, 0) for n in (0, 1, 2)] == [0.0, 1.0, 1.0]
+    assert pr.random_average_precision(0, 3) == 0.0
+
+
 @pytest.mark.parametrize("estimator", COUNTED)
 @pytest.mark.parametrize("recall", [(0.0, 1.0), (0.3, 0.8)])
 def test_aucnpr_is_zero_on_the_worst_and_one_on_the_perfect_ranking(estimator, recall):

@@ -6,7 +6,7 @@ import scipy.stats
 
 import precall as pr
 from precall.inference.limits import share_limits, wilson_limits
-from precall.inference.rules import rules_of
+from precall.inference.rules import RULES, rules_of
 from precall.metrics.confusion import OfCounts
 
 pytestmark = [
@@ -250,3 +250,13 @@ def test_a_weighted_share_is_worth_the_trials_of_its_variance():
     assert found.estimate == pytest.approx(share)
     low, high = share_limits(share * trials, trials, 0.025)
     assert tuple(found) == pytest.approx((float(low), float(high)), rel=1e-12)
+
+
+def test_rules_of_one_name_quote_one_source():
+    """Whether the rows are counted at a threshold or by rank, the limits are from one paper."""
+    for name in METHODS:
+        quoted = {(rule.source, rule.caution) for rule in RULES.values() if rule.name == name}
+        assert len(quoted) == 1
+        ((source, caution),) = quoted
+        assert "Zou & Donner" in source
+        assert "Zou" not in caution

@@ -287,7 +287,6 @@ class TopOfRanking(OnData):
     total: Any
 
     needs_negatives = False
-    poolable = False
     smooth = True
 
     @property
