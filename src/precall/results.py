@@ -1,7 +1,7 @@
 """Every result class, imported from its home.
 
 All are frozen dataclasses. ``to_dict()`` gives plain values and ``to_frame()`` a data frame; a
-notebook shows a table or a drawing; ``plot()`` draws what holds a curve.
+notebook shows a table or a drawing. ``plot()`` draws whatever is more than a single number.
 """
 
 from ._interval import Interval
@@ -31,7 +31,8 @@ from .planning.powers import Power
 from .planning.sizes import CaseControl, SampleSize
 from .points.abstention import TwoThresholds
 from .points.constraints import CertifiedBound, Constraint, OperatingPoint
-from .points.matrix import Confusion, Contour
+from .points.contours import Contour
+from .points.matrix import Confusion
 from .points.thresholds import BestThreshold
 from .privacy.attack import Exposure
 from .privacy.crossval import PrivateCrossValidation

@@ -5,8 +5,10 @@ import numpy as np
 import pytest
 
 import precall as pr
+from precall import privacy, results
 from precall.display import mpl
-from precall.exceptions import InputError
+from precall.exceptions import InputError, UndefinedMetricError
+from precall.monitoring import sequences
 
 EXAMPLE = pr.load_example()
 MODELS = {name: pr.rank(EXAMPLE.label, scores) for name, scores in EXAMPLE.scores.items()}
@@ -149,3 +151,263 @@ def test_calibration_groups_and_conventions_draw_their_numbers():
     table = pr.conventions(RANKING)
     drawn_values = list(table.plot().lines[0].get_xdata())
     assert drawn_values == sorted(row.value for row in table if row.value is not None)
+
+
+#: Result classes without a picture, and why.
+NOTHING_TO_DRAW = {
+    **dict.fromkeys(
+        ["CertifiedBound", "Constraint", "Convention", "Finding", "GateRule", "GroupEvaluation"],
+        "a part of a result that is drawn as a whole",
+    ),
+    **dict.fromkeys(["Measure", "Slice", "Window"], "a part of a result that is drawn as a whole"),
+    **dict.fromkeys(["Interval", "MetricInterval"], "one number; plot_forest draws several"),
+    **dict.fromkeys(["Confusion", "PrivateConfusion"], "four counts, which a table shows better"),
+    **dict.fromkeys(["Example", "TrecRun"], "data, to be ranked first"),
+    **dict.fromkeys(
+        ["BestThreshold", "Comparability", "GroupComparison", "LabelBounds", "PrivateValue"],
+        "one number or two, with what belongs to them",
+    ),
+    **dict.fromkeys(
+        ["DownsampleEffect", "PrecisionRecallSummary"], "the same few numbers before and after"
+    ),
+    **dict.fromkeys(
+        ["ExpectedError", "Exposure", "MeasuredEpsilon"], "one number and its uncertainty"
+    ),
+}
+
+
+def test_every_result_is_drawn_or_has_nothing_to_draw():
+    drawn_classes = {name for name in results.__all__ if hasattr(getattr(results, name), "plot")}
+    assert drawn_classes == set(results.__all__) - set(NOTHING_TO_DRAW)
+
+
+def texts(axes):
+    return [text.get_text() for text in axes.get_yticklabels()]
+
+
+def legend(axes):
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def marks(axes, label):
+    """Where a marker stands: of the row that has its label in the legend."""
+    line = drawn(axes, label)
+    return float(line.get_xdata()[0]), float(line.get_ydata()[0])
+
+
+def hides_no_data(axes):
+    """Whether the legend is outside of the frame of the data."""
+    axes.figure.canvas.draw()
+    return not axes.get_legend().get_window_extent().overlaps(axes.get_window_extent())
+
+
+def test_groups_are_drawn_over_what_none_of_them_can_reach():
+    rankings = pr.rank_groups(EXAMPLE.label, EXAMPLE.scores["scorecard"], EXAMPLE.group)
+    axes = rankings.plot()
+    for label, ranking in zip(rankings.labels.tolist(), rankings, strict=True):
+        line = drawn(axes, f"{label}  AP {pr.aucpr(ranking):.3f}")
+        np.testing.assert_array_equal(line.get_xdata(), pr.pr_curve(ranking).thin(5e-4).x)
+        assert any(list(mark.get_ydata()) == [ranking.prevalence] for mark in axes.lines)
+    [region] = [c for c in axes.collections if c.get_label() == "unachievable"]
+    assert region.get_paths()[0].vertices[:, 1].max() == pytest.approx(rankings.prevalence.min())
+    assert hides_no_data(axes)
+
+
+def test_a_group_with_one_class_is_said_and_left_out():
+    rankings = pr.rank_groups([1, 0, 1, 1], [4, 3, 2, 1], ["a", "a", "b", "b"])
+    axes = rankings.plot()
+    assert axes.get_title() == "2 groups (1 with one class only, not drawn)"
+    assert not any(name.startswith("b ") for name in legend(axes))
+    with pytest.raises(UndefinedMetricError, match="no curve to draw"):
+        rankings.select([1]).plot()
+
+
+def test_many_groups_are_drawn_alike_and_counted():
+    rng = np.random.default_rng(0)
+    rankings = pr.rank_groups(np.arange(400) % 2, rng.random(400), np.arange(400) // 10)
+    axes = rankings.plot()
+    assert "one of 40 groups" in legend(axes)
+    assert len({line.get_color() for line in axes.lines if len(line.get_xdata()) > 1}) == 2
+    assert hides_no_data(axes)
+
+
+def test_an_aggregate_draws_its_groups_and_its_limits():
+    found = pr.aggregate(pr.rank_groups(EXAMPLE.label, EXAMPLE.scores["scorecard"], EXAMPLE.group))
+    axes = found.plot()
+    assert list(axes.lines[0].get_xdata()) == sorted(found.per_group.tolist())
+    assert list(drawn(axes, "mean").get_xdata()) == [found.estimate] * 2
+    [span] = axes.patches
+    assert (span.get_x(), span.get_x() + span.get_width()) == pytest.approx(tuple(found.interval))
+    assert hides_no_data(axes)
+
+
+@pytest.fixture(scope="module")
+def released():
+    """Labels, scores and a budget for private releases that are repeatable."""
+    rng = np.random.default_rng(1)
+    y = rng.random(4000) < 0.2
+    return y, rng.normal(size=4000) + 2.0 * y, privacy.Budget(epsilon=100.0)
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.SeededReleaseWarning")
+def test_a_private_curve_is_drawn_with_its_noise(released):
+    y, score, budget = released
+    curve = privacy.pr_curve(
+        y, score, epsilon=1.0, budget=budget, edges=np.linspace(-4, 6, 21), rng=0
+    )
+    for one, x, heights in (
+        (curve, curve.recall, curve.precision),
+        (curve.to("roc"), curve.false_positive_rate, curve.recall),
+    ):
+        axes = one.plot()
+        line = drawn(axes, f"area {one.area():.3f}")
+        np.testing.assert_array_equal(line.get_xdata(), x)
+        np.testing.assert_array_equal(line.get_ydata(), heights)
+        noise = one.band(rng=0)
+        assert axes.collections[-1].get_paths()[0].vertices[:, 1].max() == noise.high.max()
+        assert "not private" in axes.get_title()
+        assert hides_no_data(axes)
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.SeededReleaseWarning")
+def test_private_values_are_drawn_with_their_intervals(released):
+    y, score, budget = released
+    found = privacy.compare(y, candidate=score, baseline=-score, epsilon=1.0, budget=budget, rng=0)
+    axes = found.plot()
+    assert texts(axes) == ["candidate", "baseline", "difference"]
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert dots == [found.candidate.value, found.baseline.value, found.difference.value]
+    assert list(drawn(axes, "95 %").get_xdata()) == list(found.candidate.interval())
+    folds = privacy.cross_validation(
+        y,
+        score,
+        privacy.assign_folds(y.size, n_folds=4, rng=0),
+        trained_on="other_rows",
+        epsilon=1.0,
+        budget=budget,
+        rng=0,
+    )
+    axes = folds.plot()
+    assert texts(axes) == [f"fold {k}" for k in (1, 2, 3, 4)]
+    assert list(drawn(axes, "mean").get_xdata()) == [folds.value] * 2
+
+
+def test_a_plan_draws_rows_and_labels_of_every_stratum():
+    scores = np.random.default_rng(0).random(5000)
+    plan = pr.audit.plan(scores, budget=200, rng=0)
+    axes = plan.plot()
+    assert texts(axes) == [each["name"] for each in plan.strata]
+    for label, name in (("rows", "rows"), ("labels", "labels")):
+        assert list(drawn(axes, label).get_xdata()) == [each[name] for each in plan.strata]
+    assert hides_no_data(axes)
+    labels = {int(row): int(scores[row] > 0.7) for row in plan.rows}
+    sample = pr.audit.Sample(scores, labels, plan=plan)
+    second = pr.audit.plan(scores, budget=100, already=sample, rng=1)
+    new = drawn(second.plot(), "of these, new").get_xdata()
+    assert list(new) == [each["new"] for each in second.strata]
+
+
+def test_a_gate_draws_every_rule_with_the_better_side_on_the_right():
+    rows = pr.Rows(EXAMPLE.label, EXAMPLE.scores)
+    rules = ["aucpr >= 0.95", "false_positive_rate_at_threshold(0.3) <= 0.5"]
+    gate = pr.gate(rows, candidate="gradient_boosting", baseline="scorecard", rules=rules)
+    axes = gate.plot()
+    assert texts(axes) == [rule.title for rule in gate.rules]
+    signs = [1.0 if rule.sign == ">=" else -1.0 for rule in gate.rules]
+    limits = [line for line in axes.lines if line.get_linewidth() == 1.6]
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() in ("o", "X", "D")]
+    for line, dot, rule, sign in zip(limits, dots, gate.rules, signs, strict=True):
+        assert dot == sign * (rule.estimate - rule.target)
+        assert list(line.get_xdata()) == [sign * (x - rule.target) for x in (rule.low, rule.high)]
+    assert [rule.verdict for rule in gate.rules] == ["passed", "failed", "passed"]
+    assert dots[0] > 0 > dots[1]
+    assert dots[2] > 0
+    assert drawn(axes, "passed").get_marker() != drawn(axes, "failed").get_marker()
+    assert axes.get_title().endswith("failed")
+    assert hides_no_data(axes)
+
+
+def test_an_operating_point_draws_what_was_seen_promised_and_asked():
+    point = pr.operating_point(RANKING, min_precision=0.3, min_recall=0.3, max_selected=0.1)
+    axes = point.plot()
+    assert texts(axes) == ["precision", "recall", "selected"]
+    assert marks(axes, "observed") == (point.precision.estimate, 0)
+    assert marks(axes, "promised: at least")[0] == point.precision_bound
+    assert marks(axes, "promised: at most")[0] == point.of("selected").bound
+    assert marks(axes, "asked for") == (0.3, 0)
+    assert f"{point.threshold:.6g}" in axes.get_title()
+    assert hides_no_data(axes)
+    nothing = pr.operating_point(RANKING, min_precision=0.99).plot()
+    assert nothing.get_title().startswith("No threshold can be promised")
+    assert (texts(nothing), legend(nothing)) == (["precision"], ["asked for"])
+
+
+def test_two_thresholds_draw_both_promises_and_the_rest(released):
+    y, score, _ = released
+    found = pr.two_thresholds(pr.Rows(y, score), min_precision=0.6, min_npv=0.9)
+    axes = found.plot()
+    assert texts(axes)[-1] == "left to review"
+    assert len(texts(axes)) == len(found.constraints) + 1
+    dots = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "o"]
+    assert dots[-1] == found.reviewed.estimate
+    assert marks(axes, "asked for") == (0.6, 0)
+
+
+def test_a_watch_draws_the_limits_that_it_ended_with():
+    y = np.arange(3000) % 10 < np.repeat([6, 3], 1500)
+    rows = pr.Rows(y, np.ones(3000), columns={"day": np.arange(3000) // 10})
+    found = pr.monitoring.watch(rows, threshold=0.5, target=0.6, time="day")
+    axes = found.plot()
+    line = drawn(axes, "precision so far")
+    assert len(line.get_xdata()) <= 200
+    assert line.get_xdata()[-1] == found.trials
+    assert line.get_ydata()[-1] == found.interval.estimate
+    assert found.alarm_at in line.get_xdata()
+    assert list(drawn(axes, "alarm after").get_xdata()) == [found.alarm_at] * 2
+    assert list(drawn(axes, "target").get_ydata()) == [0.6, 0.6]
+    band = axes.collections[0].get_paths()[0].vertices
+    last = band[band[:, 0] == found.trials][:, 1]
+    assert (last.min(), last.max()) == pytest.approx((found.interval.low, found.interval.high))
+    # At the alarm the upper limit is under the target, and at the look before it was not.
+    at = list(line.get_xdata()).index(found.alarm_at)
+    trials, successes = (np.array(found.path[at][k : k + 1], dtype=float) for k in (0, 1))
+    assert sequences.limits(successes, trials, 0.6, 0.05)[1] < 0.6
+    assert "path" not in found.to_dict()
+    assert hides_no_data(axes)
+
+
+def test_a_watch_of_nothing_has_no_picture():
+    found = pr.monitoring.watch(pr.Rows([0, 1], [0.1, 0.2]), threshold=0.5, target=0.6)
+    with pytest.raises(UndefinedMetricError, match="nothing was counted"):
+        found.plot()
+
+
+def test_a_contour_is_drawn_with_its_value():
+    contour = pr.iso_f_contours([0.5], beta=2.0)[0]
+    axes = contour.plot()
+    np.testing.assert_array_equal(axes.lines[0].get_xdata(), contour.recall)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), contour.precision)
+    assert [text.get_text() for text in axes.texts] == ["F2 0.5"]
+
+
+def test_names_are_shown_as_they_are():
+    """Matplotlib reads $...$ as a formula, and hides what begins with an underscore."""
+    names = [r"$\nonsense$", "_hidden", "a\nb"]
+    axes = mpl.plot_pr(dict.fromkeys(names, RANKING))
+    axes.figure.canvas.draw()
+    assert legend(axes)[-3:] == [
+        rf"\$\nonsense\$  AP {pr.aucpr(RANKING):.3f}",
+        f" _hidden  AP {pr.aucpr(RANKING):.3f}",
+        rf"a\nb  AP {pr.aucpr(RANKING):.3f}",
+    ]
+    forest = mpl.plot_forest({name: pr.interval(RANKING) for name in names})
+    forest.figure.canvas.draw()
+    assert texts(forest) == [r"\$\nonsense\$", " _hidden", r"a\nb"]
+
+
+def test_a_picture_is_wide_enough_for_its_names():
+    few = mpl.plot_forest({"a": pr.interval(RANKING)})
+    long = mpl.plot_forest({"a" * 60: pr.interval(RANKING)})
+    assert long.figure.get_figwidth() > few.figure.get_figwidth() + 3
+    long.figure.canvas.draw()
+    assert long.get_yticklabels()[0].get_window_extent().x0 >= 0

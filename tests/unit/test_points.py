@@ -16,7 +16,8 @@ from precall.exceptions import (
     UndefinedMetricError,
     UndefinedMetricWarning,
 )
-from precall.points.matrix import Confusion, confusion, f_beta, iso_f_contours
+from precall.points.contours import iso_f_contours
+from precall.points.matrix import Confusion, confusion, f_beta
 from precall.points.thresholds import CRITERIA, best_threshold
 from tests import naive_points
 from tests.datasets import random_data

@@ -108,6 +108,12 @@ class LabelPlan(Rich):
     def _facts(self) -> dict[str, Any]:
         return {name: value for name, value in self.to_dict().items() if name != "rows"}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the rows and the labels of every stratum, and return the Axes."""
+        from ..display.planning_plots import plot_label_plan
+
+        return plot_label_plan(self, ax)
+
     def design_of(self, known: KnownLabels, size: int) -> Design:
         """Return the design of labels that follow this plan; raise where they do not."""
         if size != self.inclusion.size:

@@ -14,9 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._optional import missing
-from ..curves import Curve, DecisionCurve, minimum_pr_curve, pr_curve
+from .._text import visible
+from ..curves import Curve, DecisionCurve, is_achievable, minimum_pr_curve, pr_curve
 from ..exceptions import InputError
 from ..metrics.areas import aucpr, minimum_aucpr
+from ..points.contours import Contour, iso_f_contours
 from ..ranking import Ranking
 
 if TYPE_CHECKING:
@@ -24,9 +26,9 @@ if TYPE_CHECKING:
 
     from ..inference.bands import Band
 
-#: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008).
 # Lift of rarer positives is drawn on logarithmic axes.
 _RARE = 0.05
+#: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008).
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
 DASHES: tuple[Any, ...] = (
     "-",
@@ -43,15 +45,36 @@ _DASHED: dict[str, Any] = {"color": GREY, "linewidth": 1.0, "linestyle": (0, (4,
 _TOLERANCE = 5e-4
 
 
-def new_axes(ax: Axes | None = None) -> Axes:
-    """Return the given Axes, or those of a new figure."""
+def new_axes(
+    ax: Axes | None = None, *, names: Sequence[object] | None = None, more: float = 0.0
+) -> Axes:
+    """Return the given Axes, or those of a new figure.
+
+    One with `names` under each other at its side is as high and as wide as they need; `more` is
+    how many lines a title and a legend take.
+    """
     if ax is not None:
         return ax
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
         raise missing("drawing", "matplotlib", "plot") from error
-    return plt.subplots(figsize=(6.0, 4.5), layout="constrained")[1]
+    if names is None:
+        size = (6.0, 4.5)
+    else:
+        longest = max((len(str(name)) for name in names), default=0)
+        size = (5.0 + 0.08 * min(longest, 90), 1.2 + 0.26 * (max(len(names), 3) + more))
+    return plt.subplots(figsize=size, layout="constrained")[1]
+
+
+def shown(name: object) -> str:
+    """Return a caller's name as text that matplotlib shows as it is.
+
+    Two dollar signs would be read as a formula, and a label that begins with an underscore is
+    left out of legends.
+    """
+    text = visible(name).replace("$", r"\$")
+    return f" {text}" if text.startswith("_") else text
 
 
 def styles(count: int) -> list[dict[str, Any]]:
@@ -159,7 +182,9 @@ def plot_pr(
         _iso_f(axes, value, prevalences[0])
     for (name, ranking), style in zip(named.items(), styles(len(named)), strict=True):
         area = f"AP {aucpr(ranking):.3f}"
-        plot_curve(pr_curve(ranking), axes, label=f"{name}  {area}" if name else area, **style)
+        plot_curve(
+            pr_curve(ranking), axes, label=f"{shown(name)}  {area}" if name else area, **style
+        )
         if bands and name in bands:
             band = bands[name]
             axes.fill_between(
@@ -168,7 +193,7 @@ def plot_pr(
     for label, (recall, precision) in (points or {}).items():
         axes.plot([recall], [precision], "o", color="black", markersize=6, zorder=5)
         axes.annotate(
-            label, (recall, precision), textcoords="offset points", xytext=(8, 6), fontsize=9
+            shown(label), (recall, precision), textcoords="offset points", xytext=(8, 6), fontsize=9
         )
     if log_recall:
         axes.set_xscale("log")
@@ -177,22 +202,36 @@ def plot_pr(
     return axes
 
 
+def plot_contour(contour: Contour, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw a line of equal F-measure, named at its end; `style` goes to ``Axes.plot``."""
+    axes = new_axes(ax)
+    _contour(axes, contour, contour.recall, contour.precision, {"color": GREY} | style)
+    axes.set_xlim(-0.002, 1.002)
+    axes.set_ylim(0, 1.02)
+    framed(axes, "recall", "precision")
+    return axes
+
+
 def _iso_f(axes: Axes, value: float, prevalence: float) -> None:
     """Draw the contour of equal F1, where it is achievable."""
-    recall = np.linspace(value / (2 - value), 1.0, 200)
-    precision = value * recall / (2 * recall - value)
-    reachable = precision >= prevalence * recall / (1 - prevalence + prevalence * recall)
-    recall, precision = recall[reachable], precision[reachable]
-    if recall.size:
-        axes.plot(recall, precision, color=SHADE, linewidth=0.9, zorder=0)
-        axes.annotate(
-            f"F1 {value:g}",
-            (recall[-1], precision[-1]),
-            color=GREY,
-            fontsize=8,
-            ha="right",
-            va="bottom",
-        )
+    (line,) = iso_f_contours([value], n_points=200)
+    inside = is_achievable(line.recall, line.precision, prevalence)
+    if inside.any():
+        _contour(axes, line, line.recall[inside], line.precision[inside], {"color": SHADE})
+
+
+def _contour(axes: Axes, contour: Contour, recall: Any, precision: Any, style: Any) -> None:
+    axes.plot(recall, precision, **({"linewidth": 0.9, "zorder": 0} | style))
+    axes.annotate(
+        f"F{contour.beta:g} {contour.value:g}",
+        (recall[-1], precision[-1]),
+        color=GREY,
+        fontsize=8,
+        xytext=(0, 4),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+    )
 
 
 def plot_estimators(
@@ -245,7 +284,7 @@ def plot_prevalence(
     axes.plot(grid, grid, label="random", **_DASHED)
     for (name, ranking), style in zip(named.items(), styles(len(named)), strict=True):
         areas = [aucpr(ranking.at_prevalence(float(p)), estimator=estimator) for p in grid]
-        axes.plot(grid, areas, label=name or estimator, linewidth=1.6, **style)
+        axes.plot(grid, areas, label=shown(name) if name else estimator, linewidth=1.6, **style)
         axes.plot(
             [ranking.prevalence], [aucpr(ranking, estimator=estimator)], "o", color=style["color"]
         )
@@ -264,18 +303,21 @@ def plot_forest(
     ax: Axes | None = None,
 ) -> Axes:
     """Draw named intervals under each other; `reference` is a line to compare with."""
-    axes = new_axes(ax)
-    names = list(intervals)
-    for row, name in enumerate(names):
-        interval = intervals[name]
+    axes = new_axes(ax, names=list(intervals))
+    for row, interval in enumerate(intervals.values()):
         axes.plot([interval.low, interval.high], [row, row], color=COLOURS[0], linewidth=1.6)
         axes.plot([interval.estimate], [row], "o", color=COLOURS[0], markersize=6)
     if reference is not None:
         axes.axvline(reference, **_DASHED)
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+    name_rows(axes, list(intervals))
     framed(axes, label, "")
     return axes
+
+
+def name_rows(axes: Axes, names: Sequence[object], **style: Any) -> None:
+    """Write names at the heights 0, 1, 2, ... from the top down; `style` is that of the text."""
+    axes.set_yticks(range(len(names)), [shown(name) for name in names], **style)
+    axes.set_ylim(max(len(names), 1) - 0.5, -0.5)
 
 
 def reference_line(axes: Axes, *, y: float) -> None:
@@ -288,6 +330,24 @@ def framed(axes: Axes, x_label: str, y_label: str) -> None:
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(axes: Axes, *, columns: int = 1) -> None:
+    """Put the legend under the Axes, where it hides nothing."""
+    # In units of the font's size, so that the label of the axis has room at any height.
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0.0),
+        borderaxespad=4.5,
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+    )
+
+
+def legend_beside(axes: Axes) -> None:
+    """Put the legend to the right of the Axes, where it hides nothing."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
 
 
 def _baselines(axes: Axes, kind: str, curve: Curve) -> None:

@@ -14,7 +14,7 @@ from ..evaluation import Evaluation, ModelEvaluation, wording
 from ..evaluation.plain_values import plain
 from ..evaluation.promises import kept_precision, promise
 from ..evaluation.threshold_table import ThresholdLimits
-from ..points.matrix import iso_f_contours
+from ..points.contours import iso_f_contours
 from ..ranking import Ranking
 from .sections import shown_pairs
 from .time_section import time_payload

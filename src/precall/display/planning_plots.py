@@ -1,14 +1,15 @@
-"""Drawings of plans: what more rows would bring."""
+"""Drawings of plans: what more rows would bring, and where labels are needed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .mpl import COLOURS, framed, new_axes, reference_line
+from .mpl import COLOURS, GREY, framed, legend_below, name_rows, new_axes, reference_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..audit.label_plan import LabelPlan
     from ..planning.powers import Power
     from ..planning.sizes import CaseControl, SampleSize
 
@@ -41,6 +42,31 @@ def plot_case_control(plan: CaseControl, ax: Axes | None = None, **style: Any) -
     axes.set_yscale("log")
     framed(axes, "negatives per positive", f"needed for a width of {plan.width:g}")
     axes.legend(frameon=False, fontsize=9)
+    return axes
+
+
+def plot_label_plan(plan: LabelPlan, ax: Axes | None = None) -> Axes:
+    """Draw, of every stratum, how many rows it has and how many of them get a label."""
+    names = [stratum["name"] for stratum in plan.strata]
+    axes = new_axes(ax, names=names, more=4)
+    places = range(len(plan.strata))
+    rows, labels, new = (
+        [stratum[name] for stratum in plan.strata] for name in ("rows", "labels", "new")
+    )
+    axes.hlines(places, labels, rows, color="0.75", linewidth=1.2, zorder=1)
+    axes.plot(rows, places, "s", color=GREY, fillstyle="none", label="rows")
+    axes.plot(labels, places, "o", color=COLOURS[0], label="labels when the plan is done")
+    if plan.round > 1:
+        axes.plot(new, places, "|", color=COLOURS[1], markersize=12, label="of these, new")
+    axes.set_xscale("symlog" if min(new) == 0 else "log")
+    name_rows(axes, names)
+    framed(axes, "number of rows (logarithmic)", "")
+    width = "" if plan.expected_width is None else f", expected width {plan.expected_width:.2g}"
+    axes.set_title(
+        f"{plan.rows.size:,} of {plan.inclusion.size:,} rows to label\n{plan.metric}{width}",
+        fontsize=10,
+    )
+    legend_below(axes, columns=2)
     return axes
 
 

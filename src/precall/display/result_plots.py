@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .mpl import COLOURS, framed, new_axes, plot_forest, plot_pr
+from .mpl import COLOURS, framed, legend_below, name_rows, new_axes, plot_forest, plot_pr
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _BINS = 40
 # With more models than this, bands of all would bury the curves.
 _MOST_BANDS = 3
+# With more dots than this, their names would lie on each other.
+_MOST_NAMES = 40
 
 
 def plot_comparison(comparison: Comparison, ax: Axes | None, *, simultaneous: bool) -> Axes:
@@ -86,29 +88,42 @@ def plot_calibration(check: CalibrationCheck, ax: Axes | None) -> Axes:
 
 def plot_values(values: GroupValues, ax: Axes | None) -> Axes:
     """Draw the metric of every group, lowest first; those without one are left out."""
-    axes = new_axes(ax)
-    known = np.flatnonzero(~np.isnan(values.values))
-    order = known[np.argsort(values.values[known], kind="stable")]
-    _dots(axes, values.values[order], [str(one) for one in values.labels[order].tolist()])
+    axes = draw_groups(ax, values.values, values.labels)
     axes.axvline(values.mean(), color="0.45", linestyle="--", linewidth=1, label="mean")
-    framed(axes, values.metric, "")
+    framed(axes, values.metric, axes.get_ylabel())
+    legend_below(axes)
     return axes
 
 
 def plot_conventions(table: Conventions, ax: Axes | None) -> Axes:
     """Draw what every tool prints, lowest first; those without a number are left out."""
-    axes = new_axes(ax)
     rows = sorted((row for row in table if row.value is not None), key=_value)
-    _dots(axes, np.array([row.value for row in rows]), [f"{row.tool} {row.call}" for row in rows])
+    axes = _dots(
+        ax, np.array([row.value for row in rows]), [f"{one.tool} {one.call}" for one in rows]
+    )
     framed(axes, "area", "")
     return axes
+
+
+def draw_groups(ax: Axes | None, values: Any, labels: Any) -> Axes:
+    """Draw one value per group, lowest first; groups without one are left out."""
+    known = np.flatnonzero(~np.isnan(values))
+    order = known[np.argsort(values[known], kind="stable")]
+    return _dots(ax, values[order], labels[order].tolist())
 
 
 def _value(row: Any) -> float:
     return float(row.value)
 
 
-def _dots(axes: Axes, values: Any, names: list[str]) -> None:
-    axes.plot(values, range(len(names)), "o", color=COLOURS[0])
-    axes.set_yticks(range(len(names)), names)
-    axes.set_ylim(len(names) - 0.5, -0.5)
+def _dots(ax: Axes | None, values: Any, names: list[object]) -> Axes:
+    many = len(names) > _MOST_NAMES
+    axes = new_axes(ax, names=None if many else names, more=2)
+    axes.plot(values, range(len(names)), "o", color=COLOURS[0], markersize=3 if many else 6)
+    if many:
+        axes.set_yticks([])
+        axes.set_ylabel("groups, lowest first")
+        axes.set_ylim(len(names) - 0.5, -0.5)
+    else:
+        name_rows(axes, names)
+    return axes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _validation
-from .mpl import COLOURS, GREY, new_axes
+from .mpl import COLOURS, GREY, name_rows, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,14 +16,10 @@ _BELOW, _ABOVE = COLOURS[1], COLOURS[0]
 
 
 def plot_slices(slices: Slices, ax: Axes | None = None, *, most: int = 40) -> Axes:
-    """Draw the limits of slices; at most so many, the lowest metric first.
-
-    A figure of its own is as high as the slices need.
-    """
+    """Draw the limits of slices; at most so many, the lowest metric first."""
     shown = slices.slices[: _validation.as_count(most, "most", minimum=1)]
-    axes = new_axes(ax)
-    if ax is None:
-        axes.figure.set_figheight(max(2.0, 0.9 + 0.26 * len(shown)))  # type: ignore[union-attr]
+    names = [f"{one.name}  ({one.n_pos:,})" for one in shown]
+    axes = new_axes(ax, names=names, more=1)
     colours = {id(one): GREY for one in shown}
     colours |= {id(one): _BELOW for one in slices.below}
     colours |= {id(one): _ABOVE for one in slices.above}
@@ -32,8 +28,7 @@ def plot_slices(slices: Slices, ax: Axes | None = None, *, most: int = 40) -> Ax
             colour = colours[id(one)]
             axes.plot([one.interval.low, one.interval.high], [row, row], color=colour)
             axes.plot([one.estimate], [row], "o", color=colour, markersize=5)
-    axes.set_yticks(range(len(shown)), [f"{one.name}  ({one.n_pos:,})" for one in shown], size=8)
-    axes.set_ylim(max(len(shown), 1) - 0.5, -0.5)
+    name_rows(axes, names, size=8)
     left_out = len(slices) - len(shown)
     more = f", {left_out} more not shown" if left_out else ""
     axes.set_xlabel(

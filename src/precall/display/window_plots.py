@@ -1,14 +1,20 @@
-"""Drawing of a metric window by window."""
+"""Drawings of what happens over time: window by window, and decision by decision."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .mpl import COLOURS, framed, new_axes, reference_line
+import numpy as np
+
+from ..exceptions import UndefinedMetricError
+from ..monitoring import sequences
+from ..monitoring.watching import WATCHED
+from .mpl import COLOURS, framed, legend_below, new_axes, reference_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..monitoring.watching import Watch
     from ..monitoring.windows import Windows
 
 # How far the two bars of a window stand apart.
@@ -44,4 +50,42 @@ def plot_windows(found: Windows, ax: Axes | None = None, **style: Any) -> Axes:
     axes.set_xticks(places, [window.start for window in found.windows], rotation=30, ha="right")
     framed(axes, "", found.metric)
     axes.legend(frameon=False, fontsize=9)
+    return axes
+
+
+def plot_watch(found: Watch, ax: Axes | None = None, **style: Any) -> Axes:
+    """Draw the share over the trials with the limits that hold at all times, and the target.
+
+    `style` goes to ``Axes.plot``.
+    """
+    if not found.path:
+        raise UndefinedMetricError("nothing was counted yet, so there is nothing to draw.")
+    axes = new_axes(ax)
+    trials, successes = np.array(found.path, dtype=np.float64).T
+    low, high = np.array(
+        [
+            sequences.limits(part[:1], part[1:], found.target, 1.0 - found.confidence_level)
+            for part in np.stack([successes, trials], axis=1)
+        ]
+    ).T
+    look: Any = {"color": COLOURS[0], "linewidth": 1.6, "label": f"{found.watches} so far"} | style
+    (line,) = axes.plot(trials, successes / trials, **look)
+    level = f"{100 * found.confidence_level:.6g} % limits, at all times"
+    axes.fill_between(
+        trials, low, high, color=line.get_color(), alpha=0.2, linewidth=0, label=level
+    )
+    axes.axhline(found.target, color="0.3", linestyle=(0, (4, 3)), label=f"target {found.target:g}")
+    if found.alarm_at is not None:
+        when = "" if found.alarm_time is None else f" (at {found.alarm_time})"
+        axes.axvline(
+            found.alarm_at,
+            color=COLOURS[1],
+            linestyle=":",
+            linewidth=2,
+            label=f"alarm after {found.alarm_at:,}{when}",
+        )
+    axes.set_ylim(-0.01, 1.01)
+    framed(axes, f"{WATCHED[found.watches].trial}s counted", found.watches)
+    axes.set_title(f"Scores of {found.threshold:.6g} and above: {found.state}", fontsize=10)
+    legend_below(axes, columns=2)
     return axes

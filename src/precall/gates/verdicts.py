@@ -181,6 +181,15 @@ class Gate(Rich):
         facts |= {rule.title: rule.message for rule in self.rules}
         return facts | {"notes": list(self.notes)}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how far every rule is from being broken, and return the Axes.
+
+        To the right of 0 is better; a rule that asks for at most so much is turned around.
+        """
+        from ..display.promise_plots import plot_gate
+
+        return plot_gate(self, ax)
+
     def markdown(self) -> str:
         """Return the verdict as Markdown, fit for a comment on a pull request.
 

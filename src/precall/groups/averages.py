@@ -100,6 +100,12 @@ class Aggregate(Rich):
             "warnings": list(self.warnings),
         }
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw every group with what they come to, and return the Axes."""
+        from ..display.set_plots import plot_aggregate
+
+        return plot_aggregate(self, ax)
+
     def _table(self) -> dict[str, Any]:
         return {"label": self.labels, "value": self.per_group, "prevalence": self.prevalence}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ from .times import as_times, shown_time
 
 Mask = npt.NDArray[np.bool_]
 
+# Points of the path that a picture shows.
+_MOST_POINTS = 200
 #: The monitors by what they watch.
 WATCHED: dict[str, type[Monitor]] = {
     kind.watches: kind for kind in (PrecisionMonitor, RecallMonitor)
@@ -51,6 +53,8 @@ class Watch(Rich):
         ``"alarm"``, ``"fine"``, or ``"undecided"`` if nothing was counted.
     message : str
         The result in words.
+    path : tuple of (int, int)
+        Trials and successes as they grew, at most 200 pairs of them; for :meth:`plot` only.
     """
 
     watches: str
@@ -66,6 +70,7 @@ class Watch(Rich):
     pending: int
     state: str
     message: str
+    path: tuple[tuple[int, int], ...] = ()
 
     def __repr__(self) -> str:
         """Return one line."""
@@ -76,11 +81,21 @@ class Watch(Rich):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON."""
-        plain = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        names = (name for name in self.__dataclass_fields__ if name != "path")
+        plain = {name: getattr(self, name) for name in names}
         interval = self.interval.to_dict()
         if not self.trials:
             interval["estimate"] = None
         return plain | {"interval": interval}
+
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the share over time with its limits and the target, and return the Axes.
+
+        `style` goes to ``Axes.plot``.
+        """
+        from ..display.window_plots import plot_watch
+
+        return plot_watch(self, ax, **style)
 
 
 def watch(
@@ -151,8 +166,21 @@ def watch(
     decisions = selected[counted], rows.positive[counted]
     trials = monitor.is_trial(*decisions)
     when = times[counted][trials]
-    monitor.count(monitor.went_well(*decisions)[trials], _ends(when))
-    return _result(monitor, cut, when, order.size - counted.size, time)
+    outcomes = monitor.went_well(*decisions)[trials]
+    monitor.count(outcomes, _ends(when))
+    found = _result(monitor, cut, when, order.size - counted.size, time)
+    return replace(found, path=_path(outcomes, _ends(when), found.alarm_at))
+
+
+def _path(outcomes: Mask, looks: Mask, alarm_at: int | None) -> tuple[tuple[int, int], ...]:
+    """Return trials and successes at some of the looks: the last, and that of the alarm, too."""
+    trials = np.flatnonzero(looks) + 1
+    chosen = np.linspace(0, trials.size - 1, min(trials.size, _MOST_POINTS - 1))
+    kept = trials[chosen.round().astype(np.int64)]
+    if alarm_at is not None:
+        kept = np.union1d(kept, alarm_at)
+    successes = np.cumsum(outcomes)
+    return tuple((at, int(successes[at - 1])) for at in kept.tolist())
 
 
 def _ends(times: Any) -> Mask:

@@ -2,7 +2,8 @@
 
 from .abstention import TwoThresholds, two_thresholds
 from .constraints import CertifiedBound, Constraint, OperatingPoint
-from .matrix import Confusion, confusion, f_beta, iso_f_contours
+from .contours import iso_f_contours
+from .matrix import Confusion, confusion, f_beta
 from .operating import operating_point
 from .thresholds import CRITERIA, BestThreshold, best_threshold
 

@@ -97,6 +97,12 @@ class TwoThresholds(Rich):
         plain["constraints"] = [each.to_dict() for each in self.constraints]
         return {**plain, "reviewed": self.reviewed.to_dict()}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both promises and the share left to review, and return the Axes."""
+        from ..display.promise_plots import plot_two_thresholds
+
+        return plot_two_thresholds(self, ax)
+
     def _table(self) -> dict[str, list[Any]]:
         """One row per decision."""
         columns = ("decision", "from", "below", "positives", "negatives")

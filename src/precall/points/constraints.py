@@ -180,6 +180,12 @@ class OperatingPoint(Rich):
             plain[name] = [each.to_dict() for each in plain[name]]
         return plain
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw what was observed, promised and asked for, and return the Axes."""
+        from ..display.promise_plots import plot_operating_point
+
+        return plot_operating_point(self, ax)
+
     def _table(self) -> dict[str, list[Any]]:
         """One row; a quantity's columns begin with its name."""
         row = self._by_name(CertifiedBound.to_dict)

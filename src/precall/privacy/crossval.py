@@ -74,6 +74,12 @@ class PrivateCrossValidation(Rich):
         plain: dict[str, Any] = {name: getattr(self, name) for name in names}
         return plain | {"folds": [fold.to_dict() for fold in self.folds]}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the release of every fold and their mean, and return the Axes."""
+        from ..display.private_plots import plot_private_folds
+
+        return plot_private_folds(self, ax)
+
 
 def assign_folds(n_rows: int, *, n_folds: int, rng: object = None) -> npt.NDArray[np.int64]:
     """Assign rows to folds by their position alone.

@@ -158,6 +158,12 @@ class PrivateComparison(Rich):
         """Return a plain dictionary of what may be published."""
         return {part: getattr(self, part).to_dict() for part in _WEIGHTS}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Draw both values and their difference, and return the Axes."""
+        from ..display.private_plots import plot_private_comparison
+
+        return plot_private_comparison(self, ax)
+
 
 def compare(
     y_true: object,

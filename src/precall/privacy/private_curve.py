@@ -270,6 +270,15 @@ class PrivateCurve(Rich):
             simultaneous=False,
         )
 
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw the curve with error bars for its noise, and return the Axes.
+
+        It costs nothing. `style` goes to ``Axes.plot``.
+        """
+        from ..display.private_plots import plot_private_curve
+
+        return plot_private_curve(self, ax, **style)
+
     def __repr__(self) -> str:
         """Return one line."""
         return (

@@ -384,6 +384,15 @@ class RankingSet(Rich):
             f"n_neg={self.n_neg.sum():.12g}, prevalence={spread}{weighted})"
         )
 
+    def plot(self, ax: Any = None, **style: Any) -> Any:
+        """Draw precision over recall of every group, and return the Axes.
+
+        Groups with one class only are left out. `style` goes to ``Axes.plot``.
+        """
+        from ..display.set_plots import plot_ranking_set
+
+        return plot_ranking_set(self, ax, **style)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists: the labels, and each ranking's own dictionary."""
         return {
