@@ -6,7 +6,6 @@ memory grow with the rows, prints them as a table, and draws them on logarithmic
 
 import argparse
 import csv
-import os
 import shutil
 import subprocess
 import sys
@@ -16,17 +15,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import precall as pr
 from benchmarks.harness import Budget, Race, benchmark, lines, run
-from benchmarks.peers import DASK, SPARK, need
+from benchmarks.peers import DASK, need
 
 CHUNK = 1_000_000
 READ_AND_SORT = "read and sort"
-AREA_UNDER_PR = "areaUnderPR"
 GIB = 2**30
 # Run in a process of its own: the peak of a process never comes down again.
 CHILD = """
@@ -83,39 +80,8 @@ def engine_dask(quick: bool) -> Iterator[Race]:
                 "in memory": partial(rank_in_memory, path),
             },
             repeats=1,
-            check=lambda found: _same(found["dask.rank"], found["in memory"]),
+            check=lambda found: same(found["dask.rank"], found["in memory"]),
             bounds=("in memory",),
-        )
-
-
-@benchmark
-def engine_spark(quick: bool) -> Iterator[Race]:
-    """`spark.rank` in local mode, against Spark's own areaUnderPR on the same data frame."""
-    budget = Budget(peer=AREA_UNDER_PR, at_most=1 / 3)
-    yield from _on_spark(2 * 10**5 if quick else 10**7, () if quick else (budget,))
-
-
-@benchmark
-def spark_mllib(quick: bool) -> Iterator[Race]:
-    """`spark.rank` in local mode, beside areaUnderPR, with rows that take Spark seconds."""
-    yield from _on_spark(10**5 if quick else 10**6, ())
-
-
-def _on_spark(rows: int, budgets: tuple[Budget, ...]) -> Iterator[Race]:
-    need(SPARK)
-    from precall.engines import spark as engine
-
-    with parquet(rows, 0.01) as path, spark_session() as session:
-        frame = session.read.parquet(str(path))
-        yield Race(
-            title=f"{rows:,} rows",
-            jobs={
-                "spark.rank": lambda: engine.rank(frame, label="label", score="score"),
-                AREA_UNDER_PR: partial(area_under_pr, frame),
-            },
-            repeats=1,
-            budgets=budgets,
-            check=partial(_exact_where_spark_is_not, path),
         )
 
 
@@ -169,53 +135,16 @@ def rank_in_memory(path: Path) -> pr.Ranking:
     return pr.rank(table["label"], table["score"])
 
 
-@contextmanager
-def spark_session() -> Iterator[Any]:
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master("local[2]").appName("precall")
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.driver.memory": "4g",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    try:
-        yield session
-    finally:
-        session.stop()
-
-
-def area_under_pr(frame: Any) -> float:
-    from pyspark.ml.evaluation import BinaryClassificationEvaluator
-
-    evaluator = BinaryClassificationEvaluator(rawPredictionCol="score", metricName="areaUnderPR")
-    columns = frame.selectExpr("double(label) AS label", "score")
-    return float(evaluator.evaluate(columns))
-
-
-def _same(found: object, expected: object) -> None:
+def same(found: object, expected: object) -> None:
     if found != expected:
         raise AssertionError(f"{found} is not {expected}")
 
 
 def _counted_in_bounds(rows: int, counted: int, peak: int, found: dict[str, object]) -> None:
-    _same(counted, rows)
-    _same(found[READ_AND_SORT], rows)
+    same(counted, rows)
+    same(found[READ_AND_SORT], rows)
     if peak > GIB:
         raise AssertionError(f"peak memory {peak / GIB:.2f} GiB is over 1 GiB")
-
-
-def _exact_where_spark_is_not(path: Path, found: dict[str, object]) -> str:
-    expected = rank_in_memory(path)
-    _same(found["spark.rank"], expected)
-    names = ("average_precision", "lower_trapezoid", "upper_trapezoid")
-    exact = (f"{name} {pr.aucpr(expected, estimator=name):.8f}" for name in names)
-    return f"areaUnderPR (1,000 bins) is {found[AREA_UNDER_PR]:.8f}; exact are {', '.join(exact)}"
 
 
 def measured(path: Path) -> tuple[float, int, int, int]:
@@ -289,7 +218,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes only")
     parser.add_argument("--plot", type=Path, help="draw cost against rows into this file")
     arguments = parser.parse_args()
-    parts: list[Callable[[bool], Iterator[Race]]] = [engine_arrow, engine_dask, engine_spark]
+    parts: list[Callable[[bool], Iterator[Race]]] = [engine_arrow, engine_dask]
     for part in parts:
         print(f"\n{part.__doc__}", flush=True)
         for line in lines(run(race) for race in part(arguments.quick)):
