@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from scipy.special import expit
 
 from benchmarks import peers
-from benchmarks.harness import Race, benchmark
+from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.rank_and_ap import data
 
 PREVALENCE = 0.01
@@ -35,7 +35,8 @@ def growth_positives(quick: bool) -> Iterator[Race]:
 def small_inputs(quick: bool) -> Iterator[Race]:
     """Where fixed costs decide: average precision of a few rows, half of them positives."""
     for rows in (10, 100, 1_000):
-        yield race(rows, 0.5, title=f"{rows:,} rows")
+        budgets = (Budget(peer=peers.SKLEARN, at_most=1 / 15),) if rows == 1_000 else ()
+        yield race(rows, 0.5, title=f"{rows:,} rows", budgets=budgets)
 
 
 def probabilities(rows: int, prevalence: float) -> tuple[peers.Label, peers.Score]:
@@ -46,13 +47,21 @@ def probabilities(rows: int, prevalence: float) -> tuple[peers.Label, peers.Scor
     return label, expit(score)
 
 
-def race(rows: int, prevalence: float, *, title: str, at: float | None = None) -> Race:
+def race(
+    rows: int,
+    prevalence: float,
+    *,
+    title: str,
+    at: float | None = None,
+    budgets: tuple[Budget, ...] = (),
+) -> Race:
     label, score = probabilities(rows, prevalence)
     jobs, skipped = peers.average_precision_jobs(label, score)
     return Race(
         title=title,
         jobs=jobs,
         repeats=2 if rows > 10**6 else 3 if rows >= 10**5 else 5,
+        budgets=budgets,
         check=peers.check_average_precision,
         bounds=(peers.SORT,),
         skipped=skipped,

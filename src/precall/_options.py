@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from numbers import Integral, Real
 from typing import Any
 
@@ -35,6 +36,8 @@ def as_prevalence(value: object) -> float:
 
 def as_number(value: object, name: str) -> float:
     """Return a real number that is not NaN."""
+    if type(value) is float and value == value:
+        return value
     # A duration of NumPy calls itself an integer.
     is_number = isinstance(value, (Real, np.bool_)) and not isinstance(value, np.timedelta64)
     if not is_number or value != value:
@@ -49,6 +52,8 @@ def as_number(value: object, name: str) -> float:
 
 def as_count(value: object, name: str, *, minimum: int = 0) -> int:
     """Return a whole number of at least `minimum`."""
+    if type(value) is int and minimum <= value <= EXACT_INTEGERS:
+        return value
     whole = isinstance(value, (Integral, np.integer)) or (
         isinstance(value, (float, np.floating)) and float(value).is_integer()
     )
@@ -73,13 +78,13 @@ def as_range(value: object, name: str) -> tuple[float, float]:
     return low, high
 
 
-def as_choice(value: object, name: str, choices: object) -> str:
+def as_choice(value: object, name: str, choices: Collection[str]) -> str:
     """Return `value` if it is one of the choices; suggest the nearest name otherwise."""
-    options = list(choices)  # type: ignore[call-overload]
-    if isinstance(value, str) and value in options:
+    if isinstance(value, str) and value in choices:
         return str(value)
     from difflib import get_close_matches
 
+    options = list(choices)
     near = get_close_matches(str(value), options, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     raise InputError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.{hint}")

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 Result = TypeVar("Result")
+Value = TypeVar("Value")
 
 # Under this many rows a second thread costs more than it saves.
 THREADING_PAYS = 200_000
@@ -19,6 +21,15 @@ def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]
         return [task() for task in tasks]
     with ThreadPoolExecutor(max_workers=min(len(tasks), available_cores())) as pool:
         return [future.result() for future in [pool.submit(task) for task in tasks]]
+
+
+def each_in_threads(
+    function: Callable[[Value], Result], values: Sequence[Value], rows: int
+) -> list[Result]:
+    """Call a function with each of the values, in threads when the data are large."""
+    if rows < THREADING_PAYS:
+        return [function(value) for value in values]
+    return in_threads([partial(function, value) for value in values], rows)
 
 
 def available_cores() -> int:

@@ -249,7 +249,8 @@ def _unrounded(given: Sequence[Any] | Array, numbers: FloatArray, name: str) -> 
 
 def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") -> Mask:
     """Return which rows are positive; the labels must be two at most, and unambiguous."""
-    require_label(pos_label)
+    if type(pos_label) is not int:
+        require_label(pos_label)
     labels = as_vector(y_true, name)
     kind = labels.dtype.kind
     if kind == "O":
@@ -269,8 +270,10 @@ def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") ->
     except TypeError:  # pandas.NA has no truth value
         reject_missing(labels, name)
         raise
-    n_rest = labels.size - int(np.count_nonzero(positive))
-    if n_rest == 0:
+    count = int(np.count_nonzero(positive))
+    n_rest = labels.size - count
+    # Of numbers, the first of the usual labels can be counted without comparing them.
+    if n_rest == 0 or (kind in "iuf" and pos_label == 1 and np.count_nonzero(labels) == count):
         return positive
     for negative_label in _negative_labels(labels, positive, pos_label):
         if int(np.count_nonzero(labels == negative_label)) == n_rest:

@@ -1,8 +1,10 @@
 """The table of counts: against loops and fractions, and its own operations."""
 
+import gc
 import json
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -91,6 +93,57 @@ def test_moments_match_numpy():
             assert squares == pytest.approx(
                 np.sum(weights[mask] * (s[mask] - expected) ** 2), rel=1e-9
             )
+
+
+@pytest.mark.parametrize("rows", [500, 20_000])
+def test_moments_of_few_rows_come_when_asked_and_leave_no_scores(rows):
+    rng = np.random.default_rng(rows)
+    y = np.arange(rows) % 4 == 0
+    s = rng.normal(size=rows)
+    ranking, sent = pr.rank(y, s), pickle.loads(pickle.dumps(pr.rank(y, s)))
+    for (mean, squares), mask in zip(ranking.moments, (y, ~y), strict=True):
+        assert mean == pytest.approx(s[mask].mean(), abs=1e-12)
+        assert squares == pytest.approx(s[mask].var() * mask.sum(), rel=1e-9)
+    assert sent.moments == ranking.moments
+    for one in (ranking, sent):
+        assert one == pr.rank(y, s)
+        sizes = [np.size(value) for value in vars(one).values() if isinstance(value, np.ndarray)]
+        assert max(sizes) == len(one)
+        assert not any(isinstance(value, list) and value for value in vars(one).values())
+    assert pr.rank(y, s, missed_positives=1).moments == ranking.moments
+
+
+def test_a_ranking_does_not_refer_to_itself():
+    """Or its memory would wait for the garbage collector."""
+    ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    assert pr.aucpr(ranking) == pytest.approx(5 / 6)
+    gone = weakref.ref(ranking)
+    assert ranking.of_positives is ranking
+    gc.disable()
+    try:
+        del ranking
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_the_direction_is_judged_by_whole_pairs_and_by_weights_alike():
+    """A tie counts one half, and half of the pairs in order is no reason to warn."""
+    rng = np.random.default_rng(5)
+    warned = []
+    for shift in np.linspace(-1.0, 1.0, 41):
+        y = rng.random(60) < 0.4
+        s = np.round(rng.normal(size=60) + shift * y, 1)
+        found = []
+        for weight in (None, np.ones(60)):
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                pr.rank(y, s, sample_weight=weight)
+            found.append([str(each.message) for each in caught])
+        assert found[0] == found[1]
+        warned.append(bool(found[0]))
+    assert warned[0]
+    assert not warned[-1]
 
 
 def test_infinite_scores_rank_at_the_ends_and_have_no_moments():

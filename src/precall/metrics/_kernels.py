@@ -125,7 +125,8 @@ def _hyperbola_area(
 def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
     """Average precision over all recalls, in as few passes as there can be."""
     total = tp + fp
-    if total[..., 0].all():  # more than 0, and so are all that follow
+    first = total[..., 0]
+    if np.count_nonzero(first) == first.size:  # more than 0, and so are all that follow
         precision = tp / total
     else:
         precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)

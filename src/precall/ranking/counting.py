@@ -31,8 +31,6 @@ FloatArray = npt.NDArray[np.float64]
 _SHARDS = 4
 # Powers of two that leave room for finer units under them.
 _FAR = 800
-# Above this many values searching in threads is faster than merging.
-_MERGING_PAYS = 100_000
 # Small enough that the product stays in cache, and that BLAS starts no threads of its own for it.
 _MOMENT_BLOCK = 8192
 
@@ -87,8 +85,10 @@ def distinct(ascending: Array) -> tuple[Array, IntArray]:
 
 def tally(ascending: Array) -> tuple[Array, IntArray]:
     """Return the distinct values of a sorted array and how often each occurs."""
-    if (ascending[1:] != ascending[:-1]).all():
-        return ascending, np.ones(ascending.size, dtype=np.int64)
+    if np.count_nonzero(ascending[1:] != ascending[:-1]) >= ascending.size - 1:
+        ones = np.empty(ascending.size, dtype=np.int64)
+        ones.fill(1)
+        return ascending, ones
     values, edges = distinct(ascending)
     return values, np.diff(edges)
 
@@ -106,26 +106,17 @@ def cut(shard: Array, thresholds: Array) -> tuple[IntArray, IntArray]:
 
     Where no member sits on a threshold, the two are one array.
     """
-    under = _below(shard, thresholds)
+    under = shard.searchsorted(thresholds)
     if not shard.size:
         return under, under
     # A second search only where a member sits exactly on a threshold. Clipped to the last
     # member where all are under the threshold, and then the two are not equal either.
-    at = np.flatnonzero(shard.take(under, mode="clip") == thresholds)
+    at = (shard.take(under, mode="clip") == thresholds).nonzero()[0]
     if not at.size:
         return under, under
     upto = under.copy()
     upto[at] = np.searchsorted(shard, thresholds[at], side="right")
     return under, upto
-
-
-def _below(shard: Array, thresholds: Array) -> IntArray:
-    """Count the members of a sorted shard under each ascending threshold."""
-    if shard.size > 4 * thresholds.size or shard.size + thresholds.size > _MERGING_PAYS:
-        return np.searchsorted(shard, thresholds, side="left")
-    # Two sorted runs of like size: a stable sort only merges them, faster than many searches.
-    merged = np.concatenate([thresholds, shard]).argsort(kind="stable")
-    return (merged < thresholds.size).nonzero()[0] - np.arange(thresholds.size)
 
 
 def segment_sums(values: FloatArray, edges: IntArray) -> FloatArray:
@@ -167,12 +158,12 @@ def sum_of(values: FloatArray) -> float:
 
 def count_below(shards: Sequence[Array], thresholds: Array) -> tuple[IntArray, IntArray]:
     """`cut` for all the members of all shards together; the work runs in threads."""
-    rows = sum(shard.size for shard in shards) + thresholds.size
+    rows = sum([shard.size for shard in shards]) + thresholds.size
     if len(shards) == 1:
-        # One shard: cut the thresholds instead, where there are many.
-        parts = pieces(
-            thresholds, _threads.available_cores() if rows >= _threads.THREADING_PAYS else 1
-        )
+        if rows < _threads.THREADING_PAYS:
+            return cut(shards[0], thresholds)
+        # One shard: cut the thresholds instead.
+        parts = pieces(thresholds, _threads.available_cores())
         found = _threads.in_threads([partial(cut, shards[0], part) for part in parts], rows)
         join: Callable[[list[IntArray]], IntArray] = np.concatenate
     else:
@@ -195,11 +186,11 @@ def mean_and_deviation(ascending: Array, weights: FloatArray | None = None) -> t
     """
     if ascending.size == 0:
         return np.nan, np.nan
-    low, high = float(ascending[0]), float(ascending[-1])
+    low, high = float(ascending.item(0)), float(ascending.item(-1))
     total = float(ascending.size) if weights is None else sum_of(weights)
     if not math.isfinite((high - low) * (high - low) * total):
         return np.nan, np.nan
-    shift = float(ascending[ascending.size // 2])
+    shift = float(ascending.item(ascending.size // 2))
     if weights is not None:
         # Rows of one score come in any order, so their products are added in none.
         deviation = np.subtract(ascending, shift, dtype=np.float64)

@@ -17,11 +17,18 @@ if TYPE_CHECKING:
 
 # One-sided 5 % point of the normal distribution: beyond it a scorer is called worse than random.
 _WORSE_THAN_RANDOM = -1.6448536269514722
+# Their sums fit 64 bits.
+_MOST_PAIRS = 2**62
 
 
 def warn_if_worse_than_random(ranking: Ranking) -> None:
     """Warn if positives rank below negatives more often than chance explains."""
-    if not (ranking.n_pos and ranking.n_neg):
+    n, m = ranking.n_pos, ranking.n_neg
+    if not (n and m):
+        return
+    # Whole numbers of pairs say it at once where half are in order, ties counted against it.
+    whole = ranking.fp.dtype.kind == "i" and n * m < _MOST_PAIRS
+    if whole and 2 * int(ranking.positives.dot(ranking.fp)) <= n * m:
         return
     ours, theirs = ranking.effective_sizes
     # Standard deviation of the Mann-Whitney statistic under chance, ties aside (they shrink it).
@@ -38,10 +45,11 @@ def warn_if_worse_than_random(ranking: Ranking) -> None:
 
 def concordance(ranking: Ranking) -> float:
     """Share of (positive, negative) pairs in the right order, ties counting one half: the AUROC."""
-    found = share_in_order(
-        ranking.positives, ranking.tied, ranking.fp, ranking.n_pos, ranking.n_neg
-    )
-    return float(found)
+    pairs = 2.0 * float(ranking.n_pos) * float(ranking.n_neg)
+    if not pairs:
+        return 1.0
+    misplaced = twice_misplaced(ranking.positives, ranking.tied, ranking.fp)
+    return 1.0 - float(np.add.reduce(misplaced)) / pairs
 
 
 def share_in_order(
@@ -51,7 +59,12 @@ def share_in_order(
 
     `add` sums over the rows of each ranking, along the last axis if it is not given.
     """
-    twice = np.asarray(positives, dtype=np.float64) * (2.0 * np.asarray(fp) - tied)
+    twice = twice_misplaced(positives, tied, fp)
     misplaced = np.sum(twice, axis=-1) if add is None else add(twice)
     # As floats: the number of pairs outgrows int64 from six billion rows on.
     return 1.0 - ratio(misplaced, 2.0 * np.asarray(n, dtype=np.float64) * m)
+
+
+def twice_misplaced(positives: Any, tied: Any, fp: Any) -> Any:
+    """Twice the pairs in the wrong order at each threshold, ties counting one half."""
+    return np.asarray(positives, dtype=np.float64) * (2.0 * np.asarray(fp) - tied)

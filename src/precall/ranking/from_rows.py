@@ -32,7 +32,9 @@ def rank_checked(
     # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
     counted = sorting.count_rows(positive, scores, kept, order)
     for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
-        counted[name].flags.writeable = False
+        counted[name].setflags(write=False)
+    if kept is None:
+        counted["_without_positives"] = []
     ranking = object.__new__(Ranking)
     ranking.__dict__.update(counted)
     return ranking

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -11,7 +10,8 @@ import numpy.typing as npt
 
 from .. import _threads, _validation
 from . import counting
-from .number_layout import Cells, Moments
+from .later_moments import CLASSES, FEW_ROWS, combined
+from .number_layout import Cells
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -22,36 +22,40 @@ Mask = npt.NDArray[np.bool_]
 def count_rows(
     positive: Mask, scores: Array, kept: Array | None = None, order: IntArray | None = None
 ) -> dict[str, Any]:
-    """Return the fields of the ranking of unweighted rows, and its running sums.
+    """Return the fields of the ranking of unweighted rows, its running sums and its totals.
 
     `kept` are scores to count at, ascending, whether a positive has them or not. `order` are the
     rows by rising score, where that is known; nothing is sorted then.
     """
     if order is None:
-        ours, *parts = _sorted_classes(positive, scores)
-        _reject_nan(scores, ours, *parts)
+        classes = _sorted_classes(positive, scores)
+        _reject_nan(scores, classes)
     else:
-        ours, *parts = (scores[rows] for rows in _classes_of(order, positive))
-    size = sum(part.size for part in parts)
+        classes = [scores[rows] for rows in _classes_of(order, positive)]
+    ours, *parts = classes
+    size = sum([part.size for part in parts])
     threshold, positives = counting.tally(ours)
     if kept is not None:
         threshold, positives = _with_kept(threshold, kept, positives)
-    moments = _threads.in_threads(
-        [partial(counting.mean_and_deviation, part) for part in (ours, *parts)],
-        scores.size,
-    )
     if threshold is ours:  # all distinct
-        found = np.arange(1, ours.size + 1, dtype=np.int64)
+        reached = np.arange(1, ours.size + 1, dtype=np.int64)
     else:
         positives = positives[::-1].copy()
-        found = np.cumsum(positives)
-    return {
+        reached = np.cumsum(positives)
+    counted = {
         "threshold": np.ascontiguousarray(counting.one_zero(threshold[::-1])),
         "positives": positives,
-        "tp": found,
+        "tp": reached,
+        "n_pos": ours.size,
+        "n_neg": size,
         **_negatives(*counting.count_below(parts, threshold), size),
-        "moments": _moments(moments, [part.size for part in parts]),
     }
+    if scores.size < FEW_ROWS:
+        counted[CLASSES] = classes
+    else:
+        found = _threads.each_in_threads(counting.mean_and_deviation, classes, scores.size)
+        counted["moments"] = combined(found, [part.size for part in parts])
+    return counted
 
 
 def _sorted_classes(positive: Mask, scores: Array) -> list[Array]:
@@ -61,8 +65,9 @@ def _sorted_classes(positive: Mask, scores: Array) -> list[Array]:
     theirs = counting.select(scores, ~positive, 1.0 - share)
     parts = counting.pieces(theirs, counting.shard_count(ours.size, theirs.size))
     # The two classes are fresh copies, so they are sorted in place.
-    _threads.in_threads([part.sort for part in (ours, *parts)], scores.size)
-    return [ours, *parts]
+    classes = [ours, *parts]
+    _threads.each_in_threads(np.ndarray.sort, classes, scores.size)
+    return classes
 
 
 def _classes_of(order: IntArray, positive: Mask) -> list[IntArray]:
@@ -83,9 +88,11 @@ def _negatives(under: IntArray, upto: IntArray, size: int) -> dict[str, Any]:
     """Return the cells of the negatives from their counts under and up to each threshold."""
     tied = np.zeros(under.size, dtype=np.int64) if upto is under else (upto - under)[::-1].copy()
     above = np.empty(under.size, dtype=np.int64)
-    above[:1] = size - upto[-1:]
-    np.subtract(under[:0:-1], upto[-2::-1], out=above[1:])
-    below = int(under[0]) if under.size else size
+    below = size
+    if under.size:
+        above[0] = size - upto.item(-1)
+        np.subtract(under[:0:-1], upto[-2::-1], out=above[1:])
+        below = under.item(0)
     # What is not under a threshold are its false positives, so they need no running sum.
     return {"tied": tied, "above": above, "below": below, "fp": size - under[::-1]}
 
@@ -146,7 +153,7 @@ def weigh_rows(
         sums,
         squares=_descending(squared, squares),
         rows=_descending(rows, counts),
-        moments=_moments(moments, [counting.sum_of(part[1]) for part in negatives]),
+        moments=combined(moments, [counting.sum_of(part[1]) for part in negatives]),
         divisible=bool(np.any(our_weights != np.rint(our_weights))),
     )
 
@@ -184,18 +191,10 @@ def _fields(threshold: Array, positives: Array, segments: Array, **extra: Any) -
     return {"threshold": np.ascontiguousarray(falling), **cells._asdict(), **extra}
 
 
-def _moments(parts: list[tuple[float, float]], sizes: list[Any]) -> Moments | None:
-    negatives, weight = (np.nan, np.nan), 0.0
-    for size, part in zip(sizes, parts[1:], strict=True):
-        if size:
-            negatives = counting.combine_moments(weight, negatives, size, part)
-            weight += size
-    moments = Moments(parts[0], negatives)
-    return None if any(math.isnan(mean) for mean, _ in moments) else moments
-
-
-def _reject_nan(scores: Array, *sorted_parts: Array) -> None:
+def _reject_nan(scores: Array, sorted_parts: list[Array]) -> None:
     """Sorting puts NaN last, so one look per part is enough."""
-    last = [part[-1] for part in sorted_parts if part.size]
-    if scores.dtype.kind == "f" and any(value != value for value in last):
-        _validation.reject_missing(scores, "y_score")
+    if scores.dtype.kind != "f":
+        return
+    for part in sorted_parts:
+        if part.size and part[-1] != part[-1]:
+            _validation.reject_missing(scores, "y_score")

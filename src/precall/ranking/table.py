@@ -20,11 +20,14 @@ from .. import _validation
 from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from . import counting, kept_thresholds
+from .later_moments import MomentsWhenAsked
 from .number_layout import Cells, Moments, even_cuts
 from .plain_ranking import as_plain, from_plain
 from .ranked import Ranked
 
 Array = npt.NDArray[Any]
+# For the type checker it is what it gives.
+_WHEN_ASKED: Any = MomentsWhenAsked()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -82,7 +85,7 @@ class Ranking(Rich):
     below: Any
     squares: Cells | None = None
     rows: Cells | None = None
-    moments: Moments | None = None
+    moments: Moments | None = _WHEN_ASKED
     coarsened: bool = False
     divisible: bool = False
     missed: int = 0
@@ -115,6 +118,10 @@ class Ranking(Rich):
             divisible = bool(np.any(self.positives != np.rint(self.positives)))
             object.__setattr__(self, "divisible", divisible)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is stored or sent: no scores, but the moments that they are kept for."""
+        return {"moments": self.moments, **vars(self)}
+
     @property
     def cells(self) -> Cells:
         """The four count fields as one object."""
@@ -130,7 +137,7 @@ class Ranking(Rich):
         """False positives at each threshold, those tied with it included."""
         return _frozen(np.cumsum(self.above + self.tied))
 
-    @property
+    @cached_property
     def n_pos(self) -> Any:
         """Total weight of positives, those that were missed not counted."""
         return self.tp[-1].item() if self.tp.size else 0
@@ -140,7 +147,7 @@ class Ranking(Rich):
         """Total weight of positives, those that were missed included."""
         return self.n_pos + self.missed
 
-    @property
+    @cached_property
     def n_neg(self) -> Any:
         """Total weight of negatives."""
         below = self.below.item() if isinstance(self.below, np.generic) else self.below
@@ -157,12 +164,16 @@ class Ranking(Rich):
         """Whether rows carry weights other than 1."""
         return self.squares is not None
 
-    @cached_property
+    @property
     def effective_sizes(self) -> tuple[float, float]:
         """Kish effective numbers of positives and negatives; the plain counts when unweighted."""
         if self.squares is None:
             return float(self.n_pos), float(self.n_neg)
-        squares = self.squares
+        return self._kish_sizes
+
+    @cached_property
+    def _kish_sizes(self) -> tuple[float, float]:
+        squares = self.squares or self.cells
         positive = float(np.sum(squares.positives))
         negative = float(np.sum(squares.tied) + np.sum(squares.above) + squares.below)
         return (
@@ -170,19 +181,23 @@ class Ranking(Rich):
             float(self.n_neg) ** 2 / negative if negative else 0.0,
         )
 
-    @cached_property
+    @property
     def of_positives(self) -> Ranking:
         """The same without rows that have no positives: what areas and curves are made of."""
+        return self._reduced if self._without_positives else self
+
+    @cached_property
+    def _reduced(self) -> Ranking:
         return self._only(self.positives > 0)
 
     @cached_property
     def _without_positives(self) -> list[int]:
         """The rows that are there for a kept threshold only."""
+        if np.count_nonzero(self.positives) == len(self):
+            return []
         return list(np.flatnonzero(self.positives == 0).tolist())
 
     def _only(self, kept: npt.NDArray[np.bool_]) -> Ranking:
-        if kept.all():
-            return self
         index = np.flatnonzero(kept)
         return replace(
             self,
