@@ -149,6 +149,11 @@ def _parsed(text: str) -> Any:
     return text
 
 
+def core_minutes(rows: Iterable[Row]) -> str:
+    """Say how long the cases took, all together, on one core."""
+    return f"It took {sum(row['core_seconds'] for row in rows) / 60:.0f} minutes of one core."
+
+
 def markdown_table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     """Return a table in Markdown."""
     names = list(header)

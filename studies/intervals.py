@@ -83,11 +83,11 @@ _SAMPLING_DATA_SETS = 2000
 
 
 def scenario_of(model: str, n_neg: int) -> Any:
-    """Return the score model; the share of outlying negatives depends on their number."""
-    if model in OUTLYING:
-        base, number = OUTLYING[model]
-        return OutlyingNegatives.expecting(number, n_neg, base=REGULAR[base])  # type: ignore[arg-type]
-    return MODELS[model]
+    """Return the score model; ``NAME+K`` has K of the negatives above everything on average."""
+    base, _, number = model.partition("+")
+    if number:
+        return OutlyingNegatives.expecting(float(number), n_neg, base=REGULAR[base])  # type: ignore[arg-type]
+    return MODELS[base]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
+from scipy import special, stats
 from scipy.special import ndtri
 
 import precall as pr
@@ -584,7 +585,7 @@ def test_a_slice_has_the_numbers_that_slices_give_at_the_common_prevalence():
     assert {name: part.estimate for name, part in parts.items()} == pytest.approx(expected)
     chosen = rows.select(rows.columns["country"] == "DE")
     own = pr.interval(chosen, model="new", prevalence=rows["new"].prevalence)
-    assert parts["country=DE"].low == one_sided_limits(own, 0.9)[0]
+    assert parts["country=DE"].low == pytest.approx(one_sided_limits(own, 0.9)[0], rel=1e-12)
     # Three rules, so that a fail is at a third of the error.
     third = own.at_level(1 - 0.1 / 3)
     assert parts["country=DE"].high == third.high
@@ -630,7 +631,7 @@ def test_the_limit_of_a_rule_holds_by_itself():
         assert lower[0.98] < lower[0.9] < lower[0.8] < found.estimate
         assert lower[0.9] < found.at_level(0.9).low
         [rule] = pr.gate(rows, candidate="new", rules=["aucpr >= 0.1"]).rules
-        assert rule.low == lower[0.9]
+        assert rule.low == pytest.approx(lower[0.9], rel=1e-12)
     # A metric whose limits err alike to both sides has those of its interval.
     area = pr.interval(rows, "auroc")
     assert one_sided_limits(area, 0.9) == (area.at_level(0.9).low, area.at_level(0.9).high)
@@ -640,6 +641,44 @@ def test_the_limit_of_a_rule_holds_by_itself():
     above = 100.0 * share
     guard = np.mean([i / (i + above) for i in range(1, 51)])
     assert one_sided_limits(perfect, 0.9)[0] == pytest.approx(guard, rel=1e-9)
+
+
+def test_negatives_that_were_not_seen_and_chance_add_up():
+    """With lam on top, exp(-lam) of the samples show none: in those chance may take more."""
+    rng = np.random.default_rng(4)
+    y = np.repeat([True, False], [100, 900])
+    score = rng.normal(size=1000) + 2.0 * y
+    score[np.argmax(score * y)] += 10.0  # a positive on top: no negative above everything
+    ranking = pr.rank(y, score)
+    found = pr.interval(ranking, sampling="rows")
+    estimate, unbiased = pr.aucpr(ranking), pr.aucpr(ranking, estimator="leave_one_out")
+    own = (min(estimate, unbiased), found.standard_error**2)
+    binomial = estimate * (1 - estimate) / 100
+    error = np.sqrt((100 * own[1] + 10 * binomial) / 110)
+
+    def limit(centre, chance):
+        half = stats.t.isf(chance, 100 / 3) * error
+        logit = special.expit(special.logit(centre) - half / (centre * (1 - centre)))
+        turn = half / (2 * np.sqrt(centre * (1 - centre)))
+        arc = np.sin(max(np.arcsin(np.sqrt(centre)) - turn, 0)) ** 2
+        return (logit + min(logit, arc)) / 2
+
+    def lowered(number):
+        share = 1 - np.exp(-number / 900)
+        above = [(1 - share) * each + share * 900 for each in np.cumsum(ranking.above)]
+        return estimate - np.mean([k / (k + fp) for k, fp in enumerate(above, start=1)])
+
+    alone = limit(own[0], 0.05)
+    together = [
+        limit(own[0] - lowered(number), 0.05 * np.exp(number) / (1 + number / 3))
+        for number in (0.5, 1.0, 1.5, 2.0, 2.5)
+    ]
+    low = one_sided_limits(found, 0.9)[0]
+    assert low == pytest.approx(min(together), rel=1e-9)
+    assert low < alone - 0.005
+    # Limits are nested, whatever the levels.
+    lows = [one_sided_limits(found, level)[0] for level in np.linspace(0.5, 0.999, 200)]
+    assert (np.diff(lows) < 0).all()
 
 
 def test_a_rule_that_counts_rows_by_rank_is_not_asked_of_slices():

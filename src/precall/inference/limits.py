@@ -7,6 +7,7 @@ The functions here take and return arrays, so that a simulation runs the very co
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ _ROUNDING = 1e-14
 _MARGIN_POSITIVES = 0.25
 # Degrees of freedom of a one-sided lower limit, per positive.
 _DEGREES_PER_POSITIVE = 1.0 / 3.0
+# Numbers of unseen negatives that a one-sided limit is computed for are multiples of this, and the
+# share of the error that samples which show one of them make grows with their number by this.
+_UNSEEN_STEP = 0.5
+_SEEN_ERROR_PER_ROW = 1.0 / 3.0
 # Stands in for 0 where a logarithm is taken.
 _TINY = 1e-15
 
@@ -115,6 +120,7 @@ def influence_limits(
     guard: Any = None,
     ceiling: Any = None,
     one_sided: bool = False,
+    unseen: Iterable[tuple[Any, float]] = (),
 ) -> tuple[Any, Any]:
     """Limits from an influence variance, between the logit and the arcsine-root scale.
 
@@ -141,6 +147,9 @@ def influence_limits(
         below it.
     one_sided : bool, default False
         Whether each limit has to hold by itself, with half of the error.
+    unseen : iterable of (array, float)
+        What the estimate would be with so many unseen negatives above everything, and the level of
+        the limit around it (:func:`unseen_levels`). The lower limit is not above any of these.
 
     Notes
     -----
@@ -152,6 +161,10 @@ def influence_limits(
     of the error is in the lower limit. By itself that is centred at the less biased estimate, with
     a quantile of t of a third as many degrees of freedom as positives (chosen on simulated data;
     the study `gate` has the errors on other data).
+
+    A guard alone is not enough where a negative or two are expected above everything: a sample that
+    shows none is too good by them *and* may be so by chance, and the two add up. `unseen` has the
+    limits that allow for both.
     """
     n = n * share
     stable = stabilised_variance(estimate, variance, n, _PRIOR_POSITIVES * share)
@@ -163,15 +176,47 @@ def influence_limits(
         lower = np.minimum(estimate, (1.0 - part) * estimate + part * unbiased)
     if one_sided:
         spread = stretch * _few_quantile(n, confidence_level) * np.sqrt(stable)
-    low_logit, _, low_arc, _ = _two_scales(_off_one(lower, n), spread)
-    low = 0.5 * (low_logit + np.minimum(low_logit, low_arc))
+    low = _lower_of_scales(_off_one(lower, n), spread)
     high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))
+    for value, level in unseen:
+        spread = stretch * _few_quantile(n, level) * np.sqrt(stable)
+        centre = _off_one(lower - (estimate - value), n)
+        low = np.minimum(low, _lower_of_scales(centre, spread))
     if guard is not None:
         low = np.minimum(low, guard)
     if ceiling is not None:
         high = np.maximum(high, ceiling)
     none, all_ = at_the_ends(estimate)
     return np.where(none, 0.0, low), np.where(all_, 1.0, high)
+
+
+def unseen_levels(confidence_level: float) -> Iterator[tuple[float, float]]:
+    """Return numbers of unseen negatives on top, and the level of the lower limit for each.
+
+    The level is that of a limit by itself, as in `influence_limits`: wrong with probability ``alpha
+    = (1 - level) / 2``. If ``lam`` such negatives are expected, ``exp(-lam)`` of the samples show
+    none. In those the limit around the estimate with `lam` of them may be wrong with probability
+    ``alpha exp(lam)``, less what the samples that show some take: ``alpha exp(lam) / (1 + lam/3)``.
+    Further than ``exp(-lam) = alpha`` nothing is left to exclude.
+
+    Each number keeps its place as the level rises, so that the limits are nested.
+
+    Examples
+    --------
+    >>> [(lam, round(0.5 - 0.5 * level, 3)) for lam, level in unseen_levels(0.9)]
+    [(0.5, 0.071), (1.0, 0.102), (1.5, 0.149), (2.0, 0.222), (2.5, 0.332)]
+    """
+    error = 0.5 * (1.0 - confidence_level)
+    for step in range(1, math.ceil(-math.log(error) / _UNSEEN_STEP)):
+        number = step * _UNSEEN_STEP
+        allowed = error * math.exp(number) / (1.0 + _SEEN_ERROR_PER_ROW * number)
+        yield number, 1.0 - 2.0 * allowed
+
+
+def _lower_of_scales(centre: Any, spread: Any) -> Any:
+    """Mean of the logit limit and the lower of the logit and arcsine-root limits."""
+    logit_limit, _, arc_limit, _ = _two_scales(centre, spread)
+    return 0.5 * (logit_limit + np.minimum(logit_limit, arc_limit))
 
 
 def _few_quantile(n: Any, confidence_level: float) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -31,7 +33,7 @@ class Stabilised(Formula):
         """Return limits that hold each by itself.
 
         Rows of a kind that was not seen move one limit only: that one may make all of its error
-        by them.
+        by them. For unseen negatives and chance together see :func:`limits.unseen_levels`.
         """
         return self._limits(form, level, 0.5 * (1.0 + level), one_sided=True)
 
@@ -54,7 +56,14 @@ class Stabilised(Formula):
             guard=form.guard(unseen_level) if self.guarded else None,
             ceiling=form.ceiling(unseen_level) if self.guarded else None,
             one_sided=one_sided,
+            unseen=_with_unseen(form, level) if self.guarded and one_sided else (),
         )
+
+
+def _with_unseen(form: ClosedForm, level: float) -> Iterator[tuple[Any, float]]:
+    """The metric with some unseen negatives above everything, and the level of its limit."""
+    for number, allowed in limits.unseen_levels(level):
+        yield form.guard(1.0 - math.exp(-number)), allowed
 
 
 INFLUENCE = Stabilised(
