@@ -16,6 +16,7 @@ ABOUT = {
     "folds": "how often the interval from folds holds the truth",
     "gate": "how often a gate passes what it should not, and what it should",
     "intervals": "how often each interval covers the true area, and its width",
+    "missed": "how often intervals and bands hold when positives were never scored",
     "monitoring": "whether monitors keep their level, and how soon they notice",
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",

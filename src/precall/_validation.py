@@ -49,6 +49,12 @@ FAR_WEIGHT = (
 )
 
 
+_INSTEAD = (
+    "areas but auprg, points, curves, their intervals and the fiducial band count them; or give "
+    "them a score below all others, and rank them as rows"
+)
+
+
 def as_ranking(ranking: Any, *, missed: bool = False) -> Any:
     """Return a Ranking without the rows that have no positives: thresholds that were kept."""
     require_ranking(ranking, missed=missed)
@@ -78,11 +84,7 @@ def require_scored(rankings: Any, what: object) -> None:
     count = rankings.missed if isinstance(rankings.missed, int) else int(rankings.missed.sum())
     if count:
         none = f"{plural(count, 'missed positive')} {'has' if count == 1 else 'have'} none"
-        raise InputError(
-            f"{what} needs a score for every positive, and {none}: "
-            "rank them last, or take average precision, pr_curve, confusion, or a metric at a "
-            "threshold or at a rank."
-        )
+        raise InputError(f"{what} needs a score for every positive, and {none}: {_INSTEAD}.")
 
 
 def as_rankings(

@@ -185,8 +185,8 @@ def test_what_is_refused():
         pr.chance_test(pr.rank(y, s, sample_weight=[1, 2, 1, 2]))
     with pytest.raises(UndefinedMetricError, match="no negatives"):
         pr.chance_test(pr.rank([1, 1], [2, 1]))
-    with pytest.raises(InputError, match="3 missed positives"):
-        pr.chance_test(pr.rank(y, s, missed_positives=3))
+    with pytest.raises(InputError, match="with missed positives"):
+        pr.chance_test(pr.rank(y, s, missed_positives=3), "auprg")
     with pytest.raises(InputError, match="coarsened"):
         pr.chance_test(pr.rank([1, 0, 1, 0, 1, 0], range(6)).coarsen(2))
 

@@ -120,7 +120,7 @@ def test_many_rankings_at_once_are_many_single_ones():
         together = linearise(functional, cells)
         for row in range(5):
             # Alone, rows without positives are no rows: they join the gap before the next one.
-            one = Cells(*(np.asarray(field)[row] for field in cells))
+            one = Cells(*(np.asarray(field)[row] for field in cells[:4]))
             alone = linearise(functional, _without_empty_rows(one))
             for field in ("positives", "negatives", "slope"):
                 np.testing.assert_allclose(

@@ -155,10 +155,10 @@ def test_worked_example():
     assert per_group(rankings, pr.metrics.precision_at_k(4)).values[0] == 0.25
     gain = 2 / np.log2(3)
     assert searched.ndcg().values[0] == pytest.approx(gain / (2 + 1 / np.log2(3)))
-    with pytest.raises(InputError, match="1 missed positive has none"):
-        per_group(rankings, "auroc")
-    with pytest.raises(InputError, match="1 missed positive has none"):
-        pr.aggregate(rankings)
+    # One relevant document of two, above one of the two others; the missed one is below both.
+    assert per_group(rankings, "auroc").values[0] == pytest.approx((1 / 2) / 2)
+    with pytest.raises(InputError, match="gain of minus infinity"):
+        per_group(rankings, "auprg")
     assert pr.aggregate(rankings, "aucpr").estimate == 0.25
 
 

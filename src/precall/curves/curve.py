@@ -38,7 +38,8 @@ class _CurveKind(NamedTuple):
     highest: str  # which of several points at one x is the highest: "left" or "right"
     x_label: str
     y_label: str
-    beyond: float | None = None  # height beyond the last point; None: that of the last point
+    # Height beyond the last point, which only missed positives leave; None: that of the last point.
+    beyond: Callable[[Curve, FloatArray], Any] | None = None
 
 
 _KINDS: dict[str, _CurveKind] = {
@@ -50,7 +51,7 @@ _KINDS: dict[str, _CurveKind] = {
         highest="left",
         x_label="recall",
         y_label="precision",
-        beyond=0.0,
+        beyond=lambda c, x: 0.0,
     ),
     "roc": _CurveKind(
         x=lambda c: c.false_positive_rate,
@@ -78,6 +79,7 @@ _KINDS: dict[str, _CurveKind] = {
         highest="right",
         x_label="share selected",
         y_label="lift: precision / prevalence",
+        beyond=lambda c, x: c.y[-1] * c.x[-1] / x,  # nothing more is found
     ),
     "gain": _CurveKind(
         x=lambda c: 1 - (c.n_pos / c.n_neg) * (c.n_pos - c.tp) / c.tp,
@@ -87,6 +89,7 @@ _KINDS: dict[str, _CurveKind] = {
         highest="left",
         x_label="recall gain",
         y_label="precision gain",
+        beyond=lambda c, x: -np.inf,  # the gain of precision 0
     ),
 }
 
@@ -160,6 +163,11 @@ class Curve(Rich):
         return np.asarray((self.tp + self.fp) / (self.n_pos + self.n_neg))
 
     @property
+    def missed(self) -> bool:
+        """Whether some positives are beyond the last point: no threshold selects them."""
+        return bool(self.tp[-1] < self.n_pos * (1.0 - 1e-12))
+
+    @property
     def prevalence(self) -> float:
         """Share of positives."""
         return float(self.n_pos / (self.n_pos + self.n_neg))
@@ -202,8 +210,6 @@ class Curve(Rich):
         kind = _KINDS[self.kind]
         position = kind.axis(self.tp, self.fp)
         asked = kind.from_x(self, values)
-        # Only missed positives, which no threshold selects, lie beyond the last point.
-        beyond = (asked > position[-1] + _slack(position)) & (kind.beyond is not None)
         target = _snapped(np.clip(asked, position[0], position[-1]), position)
         if kind.highest == "left":
             after = np.searchsorted(position, target, side="left")
@@ -224,20 +230,30 @@ class Curve(Rich):
         )
         height = point.y.reshape(np.shape(tp))
         # The empty selection has a limit, which only its neighbour on the curve knows.
-        return np.where(beyond, kind.beyond or 0.0, np.where(tp + fp == 0, self.y[0], height))
+        height = np.where(tp + fp == 0, self.y[0], height)
+        if kind.beyond is None or not self.missed:
+            return height
+        beyond = asked > position[-1] + _slack(position)
+        return np.where(beyond, kind.beyond(self, np.where(beyond, values, 1.0)), height)
 
     def area(self) -> float:
         """Return the exact area under the curve.
 
         For a precision-recall curve this is the ``davis_goadrich`` estimator, for ROC the AUROC,
-        for gain the AUPRG.
+        for gain the AUPRG. With missed positives it goes on beyond the last point as :meth:`at`
+        does; a gain curve then has none.
         """
         if self.kind == "pr":
             pieces = segment_area(self.tp[:-1], self.fp[:-1], self.tp[1:], self.fp[1:])
             return float(np.sum(pieces) / self.n_pos)
         if self.kind == "lift":
             raise InputError("a lift curve has no useful area: take the area of the hit curve.")
-        return float(np.trapezoid(self.y, self.x))
+        if self.kind == "gain" and self.missed:
+            raise InputError(
+                "a gain curve has no area with missed positives: precision 0 has a gain of minus "
+                "infinity; take the area of the precision-recall curve."
+            )
+        return float(np.trapezoid(self.y, self.x) + (1.0 - self.x[-1]) * self.y[-1])
 
     def thin(self, tolerance: float = 1e-3) -> Curve:
         """Drop points that cannot be seen, for drawing.

@@ -188,7 +188,7 @@ def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
             "select everything": (1.0 - recall[-1]) * x + 1.0 - x,
             "select nothing": x,
         },
-        prevalence=n_pos / (n_pos + n_neg) if ranking.missed else float(ranking.prevalence),
+        prevalence=ranking.overall_prevalence,
     )
 
 
@@ -230,7 +230,7 @@ def net_benefit_curve(
     )
     _require_probabilities(data, model, ranking, "net_benefit_curve")
     n_pos, n_neg = float(ranking.all_positives), float(ranking.n_neg)
-    own = n_pos / (n_pos + n_neg) if ranking.missed else float(ranking.prevalence)
+    own = ranking.overall_prevalence
     share = own if prevalence is None else _validation.as_fraction(prevalence, "prevalence")
     rows = np.array([ranking.rows_reaching(q) for q in grid.tolist()], dtype=np.int64)
     recall = np.append(0.0, ranking.tp)[rows] / n_pos

@@ -18,9 +18,6 @@ from .curve import drawable, made_up
 
 FloatArray = npt.NDArray[np.float64]
 
-# Curves of what was selected: positives that no threshold selects are in their totals only.
-_COUNT_MISSED = ("pr", "roc", "hit")
-
 
 @takes_one_ranking
 def pr_curve(ranking: Ranking) -> Curve:
@@ -80,7 +77,11 @@ def hit_curve(ranking: Ranking) -> Curve:
 
 @takes_one_ranking
 def lift_curve(ranking: Ranking) -> Curve:
-    """Return the lift curve: precision over prevalence, against the share selected."""
+    """Return the lift curve: precision over prevalence, against the share selected.
+
+    With missed positives both are of everything, those included; beyond the end nothing more is
+    found, and :meth:`Curve.at` falls in proportion.
+    """
     return drawable(_path(ranking, "lift"))
 
 
@@ -89,10 +90,16 @@ def gain_curve(ranking: Ranking) -> Curve:
     """Return the precision-recall-gain curve over recall gain 0 to 1 (Flach & Kull 2015).
 
     Straight lines between its points are right. It starts at ``TP = n^2 / N``, where recall gain
-    is 0; precision gain may be negative.
+    is 0; precision gain may be negative. With missed positives it ends at the recall gain of those
+    that were scored, which must be above 0; beyond, precision 0 is a gain of minus infinity.
     """
     path = _path(ranking, "gain")
     start = path.n_pos**2 / (path.n_pos + path.n_neg)
+    if path.tp[-1] <= start:
+        raise UndefinedMetricError(
+            "a gain curve starts at a recall as large as the prevalence, and too many positives "
+            "were missed to reach it: take the precision-recall curve."
+        )
     after = int(np.searchsorted(path.tp, start, side="left"))
     before = max(after - 1, 0)
     share = ratio(start - path.tp[before], path.tp[after] - path.tp[before])
@@ -156,7 +163,7 @@ def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
     if (estimated := getattr(ranking, "estimated_ranking", None)) is not None:
         ranking = estimated()
-    ranking = _validation.as_ranking(ranking, missed=kind in _COUNT_MISSED)
+    ranking = _validation.as_ranking(ranking, missed=True)
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):
         missing = "negatives" if n_pos else "positives"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -309,21 +309,27 @@ def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float
             f"{metric} of all rows together is that of one ranking: use interval(rows, metric) "
             "with clusters= the groups."
         )
-    _validation.require_scored(rankings, f"pooled {metric}")
     if rankings.pooled is None:
         raise InputError(
             "how='pooled' needs all rows ranked together, which this RankingSet does not have: "
             "build it with rank_groups(..., pooled=True); separate rankings cannot be pooled "
             "exactly, because they no longer know the scores of their negatives."
         )
-    whole = RankingSet.from_rankings([rankings.pooled.ranking])
+    whole = _together(rankings)
     if not (whole.n_pos[0] and whole.n_neg[0]):
         raise UndefinedMetricError(f"pooled {metric} needs positives and negatives in the data.")
     estimate = float(metric.per_group(whole)[0])
     without = leave_one_group_out(rankings.pooled)
     if without is None:
         return estimate, float("nan"), len(rankings)
+    without = replace(without, missed=rankings.missed.sum() - rankings.missed)
     return estimate, left_out_error(metric.per_group(without)), len(rankings)
+
+
+def _together(rankings: RankingSet) -> RankingSet:
+    """Return all groups as one, with what each of them missed."""
+    pooled: Any = rankings.pooled
+    return RankingSet.from_rankings([replace(pooled.ranking, missed=int(rankings.missed.sum()))])
 
 
 def _beside(
@@ -341,9 +347,9 @@ def _beside(
         weights = rankings.all_positives[counted]
         if np.sum(weights) > 0:
             beside[f"weighted {metric}"] = weighted_mean(values[counted], weights)[0]
-    together = metric.poolable and not metric.thresholds and not rankings.missed.any()
+    together = metric.poolable and not metric.thresholds
     if how != "pooled" and rankings.pooled is not None and together:
-        whole = RankingSet.from_rankings([rankings.pooled.ranking])
+        whole = _together(rankings)
         if whole.n_pos[0] and whole.n_neg[0]:
             beside[f"pooled {metric}"] = float(metric.per_group(whole)[0])
     return beside

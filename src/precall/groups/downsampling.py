@@ -126,22 +126,22 @@ def downsample_effect(ranking: Ranking, *, ratio: float) -> DownsampleEffect:
     >>> pr.downsample_effect(ranking, ratio=1 / 24)
     DownsampleEffect(ratio=0.042, prevalence 0.04 -> 0.5, aucpr 0.50 -> 0.93, aucnpr 0.49 -> 0.89)
     """
-    ranking = _validation.as_ranking(ranking)
+    ranking = _validation.as_ranking(ranking, missed=True)
     share = _validation.as_number(ratio, "ratio")
     if not 0.0 < share <= 1.0:
         raise InputError(f"ratio must be above 0 and at most 1, got {ratio!r}.")
     _require_counts(ranking)
-    n, m = int(ranking.n_pos), int(ranking.n_neg)
+    m = int(ranking.n_neg)
     kept = max(1, round(share * m))
     precision = _expected_precision(
         ranking.tp.astype(np.float64), ranking.fp.astype(np.float64), m, kept
     )
-    area = float(ranking.positives @ precision) / n
+    area = float(ranking.positives @ precision) / ranking.all_positives
     return DownsampleEffect(
         ratio=share,
         n_kept=kept,
-        original=_summary(n, m, areas.aucpr(ranking)),
-        downsampled=_summary(n, kept, area),
+        original=_summary(ranking, m, areas.aucpr(ranking)),
+        downsampled=_summary(ranking, kept, area),
     )
 
 
@@ -154,10 +154,12 @@ def _require_counts(ranking: Ranking) -> None:
         )
 
 
-def _summary(n_pos: float, n_neg: float, area: float) -> PrecisionRecallSummary:
-    floor = areas.minimum_average_precision(n_pos, n_neg)
+def _summary(ranking: Ranking, n_neg: float, area: float) -> PrecisionRecallSummary:
+    everyone = float(ranking.all_positives)
+    reached = ranking.n_pos / everyone
+    floor = reached * areas.minimum_average_precision(ranking.n_pos, n_neg)
     return PrecisionRecallSummary(
-        prevalence=n_pos / (n_pos + n_neg),
+        prevalence=everyone / (everyone + n_neg),
         aucpr=area,
         floor=floor,
         aucnpr=(area - floor) / (1.0 - floor),
@@ -265,11 +267,11 @@ def undo_downsampling(
     >>> round(full, 1), round(restored.aucpr, 1), pr.aucpr(pr.rank(y[kept], s[kept])) > 0.8
     (0.5, 0.5, True)
     """
-    ranking = _validation.as_ranking(ranking)
+    ranking = _validation.as_ranking(ranking, missed=True)
     if (ratio is None) == (prevalence is None):
         raise InputError("pass either ratio or prevalence, and not both.")
     _require_counts(ranking)
-    n, m = float(ranking.n_pos), float(ranking.n_neg)
+    n, m = float(ranking.all_positives), float(ranking.n_neg)
     if ratio is not None:
         share = _validation.as_fraction(ratio, "ratio", open_ends=False)
     else:
@@ -288,4 +290,4 @@ def undo_downsampling(
     precision = tp / (tp + fp)
     excess = precision * (fp / (tp + fp)) * ((factor - 1.0) / (tp + fp))
     area = float(ranking.positives @ np.maximum(precision - excess, 0.0)) / n
-    return _summary(n, factor * m, area)
+    return _summary(ranking, factor * m, area)

@@ -133,7 +133,7 @@ def chance_test(
     data : Ranking or Rows
         Without weights and without clusters. A ranking does not know which of its negatives are
         tied with each other, and takes them as untied; rows know. Missed positives stay missed in
-        every order where the metric is one of a threshold; other metrics refuse them.
+        every order.
     metric : metric or its words, default "aucpr"
         Any metric of the order of the rows, or of a threshold.
     model : str, optional
@@ -162,8 +162,7 @@ def chance_test(
     generator = _validation.as_generator(rng)
     ranking, rows, _ = as_ranked(data, model, chosen.thresholds, missed=True)
     _require_exchangeable(ranking, rows)
-    if not isinstance(chosen, OfCounts):
-        _validation.require_scored(ranking, f"a test of {chosen} against random orders")
+    chosen.require_all_scored(ranking)
     bound = chosen.on_both_classes(ranking)
     estimate = float(bound.of_ranking(ranking))
     if isinstance(chosen, OfCounts):
@@ -178,7 +177,7 @@ def chance_test(
         if exact
         else _random_places(ties, n_pos, count, generator, progress)
     )
-    values = np.concatenate([_values(bound, ties, places) for places in blocks])
+    values = np.concatenate([_values(bound, ties, places, ranking.missed) for places in blocks])
     reached = int(np.count_nonzero(_as_good(chosen, values, estimate)))
     return ChanceTest(
         metric=str(chosen),
@@ -259,7 +258,7 @@ def _random_places(
             progress(done + size, count)
 
 
-def _values(metric: Metric, ties: _Ties, places: IntArray) -> FloatArray:
+def _values(metric: Metric, ties: _Ties, places: IntArray, missed: int) -> FloatArray:
     """Return the metric for positives at these places, one order per line."""
     starts, ends = ties.around(places)
     size = places.shape[1]
@@ -275,7 +274,8 @@ def _values(metric: Metric, ties: _Ties, places: IntArray) -> FloatArray:
     above = np.where(held, start - before, 0)
     tied = np.where(held, end - start - positives, 0)
     below = ties.rows - ends[:, -1]
-    return np.asarray(metric.value(Cells(positives, tied, above, below)), dtype=np.float64)
+    cells = Cells(positives, tied, above, below, missed)
+    return np.asarray(metric.value(cells), dtype=np.float64)
 
 
 def _at_threshold(metric: OfCounts, ranking: Ranking, estimate: float) -> ChanceTest:

@@ -111,10 +111,13 @@ def crossval_interval(
             f"method={chosen!r} needs the rows of all folds: pass pr.Rows(y_true, scores, "
             "columns={'fold': fold}) and by='fold'."
         )
-    return _over_folds(_validation.as_rankings(folds, "folds", minimum=2), what, confidence_level)
+    members = _validation.as_rankings(folds, "folds", minimum=2, missed=True)
+    return _over_folds(members, what, confidence_level)
 
 
 def _over_folds(members: list[Ranking], metric: Metric, level: object) -> MetricInterval:
+    for fold in members:
+        metric.require_all_scored(fold)
     bound = [metric.on_both_classes(fold) for fold in members]
     values = np.array([each.estimate(fold) for each, fold in zip(bound, members, strict=True)])
     evidence = Folds(values=values, bounds=bound[0].bounds)

@@ -49,9 +49,11 @@ def linearise(
     """Expand a metric to first order; with weights, rows count with their squares."""
     values = metric.gradient(cells)
     counts = squares or cells
-    ours = values.positives - mean_of(values.positives, cells.positives)
-    negative = Cells(*(np.asarray(v) for v in values))
     n, m = totals(cells)
+    # Missed positives are one more cell of their class.
+    centre = (_inner(values.positives, cells.positives) + values.missed * cells.missed) / n
+    ours, missed = values.positives - centre[..., np.newaxis], values.missed - centre
+    negative = Cells(*(np.asarray(v) for v in values))
     mean = (
         _inner(negative.tied, cells.tied)
         + _inner(negative.above, cells.above)
@@ -71,8 +73,9 @@ def linearise(
         for part, count, factor in parts
     )
     third = third + below**3 * (counts.below if cubes is None else counts.below * cubes.below)
+    third = third + missed**3 * counts.missed
     return Linearisation(
-        positives=_inner(ours**2, counts.positives),
+        positives=_inner(ours**2, counts.positives) + missed**2 * counts.missed,
         negatives=_inner(tied**2, counts.tied)
         + _inner(above**2, counts.above)
         + below**2 * counts.below,

@@ -123,8 +123,7 @@ def interval(
     sample = as_ranked(data, model, what.thresholds, missed=True)
     clustered = sample.rows is not None and sample.rows.cluster is not None
     rule = rule_for(what, method, clustered=clustered)
-    if not rule.counts_missed:
-        _validation.require_scored(sample.ranking, f"method {rule.name!r}")
+    what.require_all_scored(sample.ranking)
     if prevalence is not None:
         sample = _at_prevalence(sample, prevalence)
     _warn_if_blind(what, sample.ranking)

@@ -132,7 +132,6 @@ class RankingResampler:
         self, ranking: Ranking, *, together: bool = False, merge_ties: bool = False
     ) -> None:
         counts = ranking.rows or ranking.cells
-        self._rows = len(ranking)
         self._layout = "apart" if np.any(counts.tied) and not merge_ties else "merged"
         self._weights = None
         if ranking.squares is not None:
@@ -140,10 +139,15 @@ class RankingResampler:
             self._weights = [_mean_and_deviation(*cell) for cell in cells]
             self._layout = "apart"
         segments = self._segments(counts)
+        self._missed = bool(ranking.missed)
+        positives = np.asarray(counts.positives)
+        if self._missed:  # one more cell of positives, the last one
+            positives = np.append(positives, counts.missed)
+        self._positives = positives.size
         self._samplers = (
-            [Multinomial(np.concatenate([counts.positives, segments]))]
+            [Multinomial(np.concatenate([positives, segments]))]
             if together
-            else [Multinomial(np.asarray(counts.positives)), Multinomial(segments)]
+            else [Multinomial(positives), Multinomial(segments)]
         )
         self.n_cells = sum(sampler.n_cells for sampler in self._samplers)
 
@@ -158,12 +162,16 @@ class RankingResampler:
             positives, segments = (sampler.draw(rng, size) for sampler in self._samplers)
         else:
             drawn = self._draw_both_classes(rng, size)
-            positives, segments = drawn[:, : self._rows], drawn[:, self._rows :]
+            positives, segments = drawn[:, : self._positives], drawn[:, self._positives :]
+        missed: Any = 0
+        if self._missed:
+            positives, missed = positives[:, :-1], positives[:, -1]
         if self._layout == "merged":
             nothing = np.zeros(1, dtype=np.int64)
-            cells = Cells(positives, nothing, segments[:, :-1], segments[:, -1])
+            cells = Cells(positives, nothing, segments[:, :-1], segments[:, -1], missed)
         else:
-            cells = Cells(positives, segments[:, 1:-1:2], segments[:, :-1:2], segments[:, -1])
+            tied, above = segments[:, 1:-1:2], segments[:, :-1:2]
+            cells = Cells(positives, tied, above, segments[:, -1], missed)
         if self._weights is None:
             return cells, None
         weighted = [
@@ -176,7 +184,7 @@ class RankingResampler:
         sampler = self._samplers[0]
         drawn = sampler.draw(rng, size)
         while True:
-            n_pos = drawn[:, : self._rows].sum(axis=-1)
+            n_pos = drawn[:, : self._positives].sum(axis=-1)
             empty = np.flatnonzero((n_pos == 0) | (n_pos == sampler.total))
             if not empty.size:
                 return drawn

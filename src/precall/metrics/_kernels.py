@@ -2,7 +2,8 @@
 
 Every kernel works on the last axis and takes any number of leading axes, so a thousand
 bootstrap replicates are one call. A row whose `positives` are zero (a score that a replicate
-did not draw) is no threshold: its negatives count in the gap before the next one.
+did not draw) is no threshold: its negatives count in the gap before the next one. Positives that
+were missed have no row: the curve ends at the recall of the others, and its precision is 0 beyond.
 """
 
 from __future__ import annotations
@@ -42,8 +43,9 @@ class Steps:
 
     @property
     def n_pos(self) -> FloatArray:
-        """Weight of all positives, the last axis kept."""
-        return self.tp1[..., -1:]
+        """Weight of all positives, those that no row holds included; the last axis kept."""
+        missed = np.asarray(self.cells.missed, dtype=np.float64)
+        return np.asarray(self.tp1[..., -1:] + missed[..., np.newaxis])
 
     @cached_property
     def n_neg(self) -> FloatArray:
@@ -122,7 +124,7 @@ def _hyperbola_area(
     return np.sum(segment_area(tp0, fp0, tp1, fp1), axis=-1) / n_pos[..., 0]
 
 
-def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
+def mean_precision(weight: Any, tp: Any, fp: Any, missed: Any = 0) -> Any:
     """Average precision over all recalls, in as few passes as there can be."""
     total = tp + fp
     first = total[..., 0]
@@ -132,12 +134,12 @@ def mean_precision(weight: Any, tp: Any, fp: Any) -> Any:
         precision = np.divide(tp, total, out=np.zeros(total.shape), where=total > 0)
     precision *= weight
     # Not a dot product: the last bits of BLAS differ between processors.
-    return np.add.reduce(precision, axis=-1) / tp[..., -1]
+    return np.add.reduce(precision, axis=-1) / (tp[..., -1] + missed)
 
 
 def average_precision(steps: Steps, low: float, high: float) -> Any:
     if (low, high) == (0.0, 1.0):
-        return mean_precision(steps.weight, steps.tp1, steps.fp1)
+        return mean_precision(steps.weight, steps.tp1, steps.fp1, steps.cells.missed)
     precision = _precision_on_arrival(steps)
     return _linear_area(steps, precision, precision, low, high)
 
@@ -223,7 +225,7 @@ def _of_thresholds(steps: Steps, low: float, high: float, summary: Summary) -> A
             np.append(0.0, passed[:-1]),
             found,
             passed,
-            found[-1:],
+            steps.n_pos[index],
             low,
             high,
         )
@@ -249,13 +251,14 @@ def _interpolated(steps: Steps, precision: FloatArray, low: float, high: float) 
 def interpolated_convex(steps: Steps, low: float, high: float) -> Any:
     shape = steps.tp1.shape[:-1]
     zero = np.zeros_like(steps.n_pos)
-    tp = np.concatenate([zero, steps.tp1, steps.n_pos], axis=-1)
+    tp = np.concatenate([zero, steps.tp1, steps.tp1[..., -1:]], axis=-1)
     fp = np.concatenate([zero, steps.fp1, steps.n_neg], axis=-1)
     areas = np.empty(shape)
     for index in np.ndindex(shape):
         hull = roc_hull(tp[index], fp[index])
         x, y = fp[index][hull], tp[index][hull]
-        areas[index] = _hyperbola_area(y[:-1], x[:-1], y[1:], x[1:], y[-1:], low, high)
+        total = steps.n_pos[index]
+        areas[index] = _hyperbola_area(y[:-1], x[:-1], y[1:], x[1:], total, low, high)
     return areas[()]
 
 

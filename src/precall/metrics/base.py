@@ -341,7 +341,10 @@ def _shown(value: Any) -> str:
 
 
 def totals(cells: Cells) -> tuple[Any, Any]:
-    """Total weight of positives and of negatives, as floats: their products outgrow int64."""
+    """Total weight of positives and of negatives, as floats: their products outgrow int64.
+
+    Missed positives are positives.
+    """
     negatives = np.sum(cells.tied, axis=-1) + np.sum(cells.above, axis=-1) + cells.below
-    positives = np.sum(cells.positives, axis=-1)
+    positives = cells.all_positives
     return np.asarray(positives, dtype=np.float64), np.asarray(negatives, dtype=np.float64)

@@ -68,7 +68,7 @@ class ByRank(Metric):
         """Return the metric."""
         tp = np.cumsum(cells.positives, axis=-1)
         fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        return np.asarray(self.from_counts(cells, tp, fp, tp[..., -1], LINES))[()]
+        return np.asarray(self.from_counts(cells, tp, fp, cells.all_positives, LINES))[()]
 
     def per_group(self, rankings: Any) -> FloatArray:
         """One sum per group; positives that had no score count in denominators."""

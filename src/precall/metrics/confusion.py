@@ -68,7 +68,7 @@ class OfCounts(Metric):
     def on(self, data: Any) -> Metric:
         """Return the metric with the number of rows at or above the threshold."""
         selected = data.rows_reaching(self.cut)
-        return OnRows(at=self, selected=selected, missed=data.missed)
+        return OnRows(at=self, selected=selected)
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """A threshold has no place among cells alone."""
@@ -109,7 +109,6 @@ class OnRows(OnData):
 
     at: OfCounts = field(repr=False)
     selected: Any
-    missed: Any
 
     needs_negatives = False
     smooth = True
@@ -117,7 +116,7 @@ class OnRows(OnData):
 
     def take(self, groups: npt.NDArray[np.int64]) -> Metric:
         """Return the metric on some of the groups."""
-        return OnRows(at=self.at, selected=self.selected[groups], missed=self.missed[groups])
+        return OnRows(at=self.at, selected=self.selected[groups])
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the metric of the ranking that it was put on."""
@@ -127,14 +126,13 @@ class OnRows(OnData):
         """Return true and false positives, all positives and all negatives of one ranking."""
         last = self.selected - 1
         tp, fp = (ranking.tp[last], ranking.fp[last]) if self.selected else (0, 0)
-        return tp, fp, ranking.n_pos + self.missed, ranking.n_neg
+        return tp, fp, ranking.all_positives, ranking.n_neg
 
     def _counts(self, cells: Cells) -> tuple[Any, Any, Any, Any, Any]:
         chosen = np.arange(cells.positives.shape[-1]) < np.asarray(self.selected)[..., np.newaxis]
         tp = np.sum(np.where(chosen, cells.positives, 0), axis=-1)
         fp = np.sum(np.where(chosen, cells.above + cells.tied, 0), axis=-1)
-        n, m = totals(cells)
-        return chosen, tp, fp, n + self.missed, m
+        return chosen, tp, fp, *totals(cells)
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric."""

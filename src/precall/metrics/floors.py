@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _validation
-from .._numerics import log1p_excess, log1p_over, precision_sum
+from .._numerics import log1p_excess, log1p_over, precision_sum, ratio
 from ..exceptions import InputError
 from .estimators import ESTIMATORS
 
@@ -37,14 +37,18 @@ def minimum_aucpr(prevalence: Any, *, recall: tuple[float, float] = (0.0, 1.0)) 
     pi = _validation.as_numbers(prevalence, "prevalence")
     if not np.all((pi >= 0) & (pi <= 1)):
         raise InputError(f"prevalence must be between 0 and 1, got {prevalence!r}.")
-    low, high = _validation.as_range(recall, "recall")
+    area = _minimum_area(pi, *_validation.as_range(recall, "recall"))
+    return float(area) if area.ndim == 0 else area
+
+
+def _minimum_area(pi: Any, low: Any, high: Any) -> Any:
+    """Return the area under the minimum curve over ranges of recall."""
     length = high - low
     start = 1.0 - pi + pi * low
     safe = np.where(start > 0, start, 1.0)
     x = np.where(start > 0, pi * length / safe, 0.0)
     area = x * (low * log1p_over(x) + length * log1p_excess(x))
-    area = np.where(pi == 1, length, area)
-    return float(area) if area.ndim == 0 else area
+    return np.where(pi == 1, length, area)
 
 
 def minimum_average_precision(n_pos: float, n_neg: float) -> float:
@@ -105,25 +109,47 @@ def area_limits(data: Any, estimator: str, recall: tuple[float, float]) -> tuple
     `data` is a Ranking, or a set of them: then both are arrays. With weights that are not whole
     numbers the positives are taken as infinitely divisible, where every estimator agrees with the
     area under the curve.
+
+    The worst ranking has the same missed positives, and those that were scored below every
+    negative; the perfect one misses nothing. So a ranking that misses positives has less than 1
+    however good its order is.
     """
     kind = ESTIMATORS[estimator]
     low, high = recall
-    n, m = (np.asarray(size, dtype=np.float64) for size in (data.n_pos, data.n_neg))
+    n, m, everyone = (
+        np.asarray(size, dtype=np.float64) for size in (data.n_pos, data.n_neg, data.all_positives)
+    )
     full = np.full(n.shape, high - low)
-    floor = np.asarray(floor_at(np.nan_to_num(data.prevalence), estimator, recall))
+    floor = np.asarray(observed_floor(data, estimator, recall))
     if kind.worst is None:
         return floor[()], full[()]
     counted = ~np.asarray(data.divisible) & (n > 0) & (m > 0)
-    n, m = np.where(counted, n, 1.0), np.where(counted, m, 1.0)
-    worst = (kind.worst(high * n, n, m) - kind.worst(low * n, n, m)) / n
+    n, m, everyone = (np.where(counted, size, 1.0) for size in (n, m, everyone))
+    start, stop = (np.minimum(end * everyone, n) for end in recall)
+    worst = (kind.worst(stop, n, m) - kind.worst(start, n, m)) / everyone
     if kind.perfect is not None:
-        perfect = (kind.perfect(high * n, n, m) - kind.perfect(low * n, n, m)) / n
-        full = np.where(counted, perfect, full)
+        start, stop = (end * everyone for end in recall)
+        perfect = kind.perfect(stop, everyone, m) - kind.perfect(start, everyone, m)
+        full = np.where(counted, perfect / everyone, full)
     return np.where(counted, worst, floor)[()], full[()]
 
 
-def floor_at(prevalence: Any, estimator: str, recall: tuple[float, float]) -> Any:
-    """Return the smallest area of infinitely divisible positives at a prevalence."""
+def observed_floor(data: Any, estimator: str, recall: tuple[float, float]) -> Any:
+    """Return the smallest area with the class sizes of a Ranking, or of each of a set."""
+    reached = ratio(data.n_pos, data.all_positives)
+    return floor_at(np.nan_to_num(data.prevalence), estimator, recall, reached)
+
+
+def floor_at(
+    prevalence: Any, estimator: str, recall: tuple[float, float], reached: Any = 1.0
+) -> Any:
+    """Return the smallest area of infinitely divisible positives at a prevalence.
+
+    `prevalence` is that of the rows that were scored, `reached` the share of all positives that
+    were: beyond that recall there is nothing.
+    """
+    pi, share = (np.asarray(value, dtype=np.float64) for value in (prevalence, reached))
+    low, high = (np.minimum(ratio(end, share), 1.0) for end in recall)
     if ESTIMATORS[estimator].hull:  # the hull of the worst ranking is the diagonal
-        return prevalence * (recall[1] - recall[0])
-    return minimum_aucpr(prevalence, recall=recall)
+        return (share * pi * (high - low))[()]
+    return (share * _minimum_area(pi, low, high))[()]

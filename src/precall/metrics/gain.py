@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._numerics import ratio
+from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.number_layout import Cells
 from ._kernels import make_steps
@@ -37,6 +38,14 @@ class GainArea(Metric):
     bounds = (-np.inf, 1.0)
     merges_runs = True
     smooth = True
+
+    def require_all_scored(self, rankings: Any) -> None:
+        """Raise where positives were missed, and say why nothing else can be done."""
+        if np.any(rankings.missed):
+            raise InputError(
+                f"{self} has no value with missed positives: at their recalls precision is 0, and "
+                "a precision of 0 is a gain of minus infinity; take aucpr or aucnpr."
+            )
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area."""

@@ -8,6 +8,9 @@ With the number of positives given, the derivatives of average precision have a 
 
 For the other areas each row's contribution depends only on the counts where the row begins and
 ends, so differences of one contribution at a time, cumulated, give the whole gradient.
+
+A positive that was missed moves nothing but the number of positives, which is the constant of its
+class: its derivative is 0.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ def average_precision_gradient(kernel: Kernel, cells: Cells, recall: Recall) -> 
     weight = np.asarray(cells.positives, dtype=np.float64)
     tp = np.cumsum(weight, axis=-1)
     fp = np.cumsum(cells.above + cells.tied, axis=-1)
-    n = tp[..., -1:]
+    n = np.asarray(cells.all_positives)[..., np.newaxis]
     precision = ratio(tp, tp + fp)
     share = ratio(weight, (tp + fp) * n)
     from_positives = precision / n + from_here(share * (1.0 - precision))
@@ -108,20 +111,22 @@ def hull_gradient(kernel: Kernel, cells: Cells, recall: Recall) -> Cells:
     """The hull is the plug-in curve of its own blocks, and a small change keeps its vertices."""
     shape = np.shape(cells.positives)
     flat = [np.broadcast_to(field, shape).reshape(-1, shape[-1]) for field in cells[:3]]
-    below = np.broadcast_to(cells.below, shape[:-1]).reshape(-1)
-    results = [_hull_row(recall, *row) for row in zip(*flat, below, strict=True)]
+    ends = [np.broadcast_to(end, shape[:-1]).reshape(-1) for end in (cells.below, cells.missed)]
+    results = [_hull_row(recall, *row) for row in zip(*flat, *ends, strict=True)]
     positives, tied, above = (np.reshape([row[i] for row in results], shape) for i in range(3))
     return Cells(positives, tied, above, np.reshape([row.below for row in results], shape[:-1]))
 
 
-def _hull_row(recall: Recall, positives: Any, tied: Any, above: Any, below: Any) -> Cells:
+def _hull_row(
+    recall: Recall, positives: Any, tied: Any, above: Any, below: Any, missed: Any
+) -> Cells:
     tp = np.concatenate([[0.0], np.cumsum(positives), [np.sum(positives)]])
     fp = np.cumsum(np.concatenate([[0.0], above + tied, [below]]))
     vertex = roc_hull(tp, fp)
     size, inside = np.diff(tp[vertex]), np.diff(fp[vertex])
     # A last block of negatives alone stands below every positive and moves nothing.
     held = size > 0
-    blocks = Cells(size[held], inside[held], np.zeros(held.sum()), 0.0)
+    blocks = Cells(size[held], inside[held], np.zeros(held.sum()), 0.0, missed)
     inner = cumulated_gradient(davis_goadrich, blocks, recall)
     block = np.searchsorted(vertex[1:], np.arange(1, tp.size))
     by_positive, by_negative = (np.append(field, 0.0)[block] for field in inner[:2])

@@ -60,27 +60,9 @@ class CurvePoint(Metric):
 
     counts_missed = True
 
-    def among(self, cells: Cells, n: Any) -> Any:
-        """Return the metric where there are `n` positives in all."""
-        raise NotImplementedError(f"{type(self).__name__} needs among(cells, n).")
-
-    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
-        """Return the metric where every positive has a score."""
-        return self.among(cells, np.sum(cells.positives, axis=-1))
-
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the metric of one ranking; 0 where no positive was scored."""
-        if not ranking.n_pos:
-            return 0.0
-        return float(self.among(ranking.cells, ranking.all_positives))
-
-    def per_group(self, rankings: Any) -> FloatArray:
-        """Return the metric of every ranking of a set."""
-        values = np.zeros(len(rankings))
-        for groups, cells, _ in rankings.lines():
-            n = np.sum(cells.positives, axis=-1) + rankings.missed[groups]
-            values[groups] = self.among(cells, n)
-        return values
+        return float(self.value(ranking.cells)) if ranking.n_pos else 0.0
 
 
 @dataclass(frozen=True)
@@ -132,9 +114,9 @@ class PrecisionAtRecall(CurvePoint):
         """A report shows it at the recall of interest."""
         return cls(recall)
 
-    def among(self, cells: Cells, n: Any) -> Any:
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the precision; 0 at a recall beyond the end of the curve."""
-        tp = self.recall * np.asarray(n)
+        tp = self.recall * np.asarray(cells.all_positives)
         reached = at_least(np.sum(cells.positives, axis=-1), tp)
         return np.where(reached, ratio(tp, tp + reach(cells, tp).fp), 0.0)[()]
 
@@ -146,13 +128,15 @@ class PrecisionAtRecall(CurvePoint):
         """
         recall = self.recall
         weight = np.asarray(cells.positives, dtype=np.float64)
-        n = np.sum(weight, axis=-1)
+        n = np.asarray(cells.all_positives, dtype=np.float64)
         width = np.maximum(np.sqrt(recall * (1.0 - recall) / n), 1.0 / n)
-        low, high = np.maximum(recall - width, 0.0) * n, np.minimum(recall + width, 1.0) * n
+        low = np.maximum(recall - width, 0.0) * n
+        high = np.minimum((recall + width) * n, np.sum(weight, axis=-1))
         slope = ratio(reach(cells, high).fp - reach(cells, low).fp, high - low)[..., np.newaxis]
         tp = recall * n
         point = reach(cells, tp)
-        by_fp = -ratio(tp, (tp + point.fp) ** 2)[..., np.newaxis]
+        reached = at_least(np.sum(weight, axis=-1), tp)
+        by_fp = np.where(reached, -ratio(tp, (tp + point.fp) ** 2), 0.0)[..., np.newaxis]
         rows = np.arange(weight.shape[-1])
         passed = np.where(rows < point.row, 1.0, np.where(rows == point.row, point.share, 0.0))
         above = np.where(rows <= point.row, by_fp, 0.0)
@@ -160,12 +144,15 @@ class PrecisionAtRecall(CurvePoint):
 
     def floor(self, ranking: Ranking) -> float:
         """Return the precision of the worst ranking: that of the minimum curve."""
-        pi = ranking.prevalence
-        return pi * self.recall / (1.0 - pi + pi * self.recall)
+        tp = self.recall * ranking.all_positives
+        return float(tp / (tp + ranking.n_neg)) if self._reached_by(ranking) else 0.0
 
     def random(self, ranking: Ranking) -> float:
-        """Return the prevalence."""
-        return ranking.prevalence
+        """Return the prevalence of the rows that have a score; 0 beyond the end of the curve."""
+        return ranking.prevalence if self._reached_by(ranking) else 0.0
+
+    def _reached_by(self, ranking: Ranking) -> bool:
+        return bool(at_least(ranking.n_pos, self.recall * ranking.all_positives))
 
 
 @dataclass(frozen=True)
@@ -200,9 +187,9 @@ class RecallAtPrecision(CurvePoint):
         """What it is called in tables."""
         return f"recall at precision {self.precision:g}"
 
-    def among(self, cells: Cells, n: Any) -> Any:
+    def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the recall; 0 if no threshold is precise enough."""
         tp = np.cumsum(cells.positives, axis=-1)
         fp = np.cumsum(cells.above + cells.tied, axis=-1)
         precise = at_least(ratio(tp, tp + fp), self.precision)
-        return np.max(np.where(precise, tp, 0), axis=-1) / n
+        return np.max(np.where(precise, tp, 0), axis=-1) / cells.all_positives

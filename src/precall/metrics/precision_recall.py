@@ -17,9 +17,11 @@ from . import _kernels
 from ._kernels import Kernel, make_steps
 from .base import FloatArray, Metric, totals
 from .estimators import ESTIMATORS, Estimator
-from .floors import area_limits, floor_at, random_average_precision
+from .floors import area_limits, floor_at, observed_floor, random_average_precision
 
 _WHOLE = (0.0, 1.0)
+# Of the missed positives, in differences.
+_STEP = 1e-4
 _NEGATIVES = ("rows", "thresholds")
 _RULES = (
     "guarded",
@@ -34,13 +36,18 @@ _RULES = (
 
 @dataclass(frozen=True)
 class Area(Metric):
-    """What both areas share: an estimator and a range of recall."""
+    """What both areas share: an estimator and a range of recall.
+
+    Recall is a share of all positives. Beyond that of the positives that were scored no threshold
+    selects any: precision counts as 0 there, whatever the estimator.
+    """
 
     estimator: str = "average_precision"
     recall: tuple[float, float] = _WHOLE
 
     rules = _RULES
     shown = True
+    counts_missed = True
 
     def __post_init__(self) -> None:
         """Check the options."""
@@ -104,7 +111,8 @@ class Area(Metric):
         if self.mean_precision:
             weight = np.asarray(cells.positives)
             fp = np.cumsum(cells.above + cells.tied, axis=-1)
-            return _kernels.mean_precision(weight, np.cumsum(weight, axis=-1), fp)
+            tp = np.cumsum(weight, axis=-1)
+            return _kernels.mean_precision(weight, tp, fp, cells.missed)
         return self.kernel(make_steps(cells, squares), *self.recall)
 
     def sampled_area(self, cells: Cells, squares: Cells) -> Any:
@@ -134,10 +142,15 @@ class Area(Metric):
 
     def area_of(self, ranking: Ranking) -> float:
         """Return the area of one ranking, from its cumulated counts or from its scores' moments."""
+        if not ranking.n_pos:  # all positives were missed
+            return 0.0
         if self.kind.of_scores is not None:
-            return self.kind.of_scores(ranking, *self.recall)
+            reached = ranking.n_pos / ranking.all_positives
+            low, high = (min(end / reached, 1.0) for end in self.recall)
+            return reached * self.kind.of_scores(ranking.scored, low, high) if low < high else 0.0
         if self.mean_precision:
-            return float(_kernels.mean_precision(ranking.positives, ranking.tp, ranking.fp))
+            counts = ranking.positives, ranking.tp, ranking.fp, ranking.missed
+            return float(_kernels.mean_precision(*counts))
         return float(self.area(ranking.cells, ranking.squares))
 
     def area_gradient(self, cells: Cells) -> Cells:
@@ -156,9 +169,11 @@ class Area(Metric):
 
     def random_area(self, ranking: Ranking) -> float:
         """Expected area of a random order; where weights are no counts, the prevalence."""
+        reached = ranking.n_pos / ranking.all_positives if ranking.n_pos else 0.0
         if self.mean_precision and not ranking.divisible and ranking.n_pos + ranking.n_neg > 1:
-            return random_average_precision(ranking.n_pos, ranking.n_neg)
-        return ranking.prevalence * self.length
+            return reached * random_average_precision(ranking.n_pos, ranking.n_neg)
+        low, high = (min(end, reached) for end in self.recall)
+        return ranking.prevalence * (high - low)
 
 
 @dataclass(frozen=True)
@@ -255,24 +270,19 @@ class PrecisionRecallArea(Area):
         weight = np.asarray(cells.positives, dtype=np.float64)
         tp = np.cumsum(weight, axis=-1)
         precision = ratio(tp, tp + np.cumsum(cells.above + cells.tied, axis=-1))
-        return np.sum(weight * precision * (1.0 - precision), axis=-1) / tp[..., -1]
-
-    @property
-    def counts_missed(self) -> bool:
-        """Average precision counts them with precision 0; other areas need their scores."""
-        return self.mean_precision
+        return np.sum(weight * precision * (1.0 - precision), axis=-1) / cells.all_positives
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the area of one ranking."""
-        if not ranking.missed:
-            return self.area_of(ranking)
-        found = self.area_of(ranking) if ranking.n_pos else 0.0
-        return found * float(ranking.n_pos / ranking.all_positives)
+        return self.area_of(ranking)
 
     def convention(self, ranking: Ranking) -> float:
-        """With no positives 0, with no negatives the length of the recall range."""
-        scored = ranking.n_pos / ranking.all_positives if ranking.n_pos else 0.0
-        return self.length * float(scored)
+        """With no positives 0, with no negatives what was reached of the recall range."""
+        if not ranking.n_pos:
+            return 0.0
+        reached = float(ranking.n_pos / ranking.all_positives)
+        low, high = (min(end, reached) for end in self.recall)
+        return high - low
 
     def floor(self, ranking: Ranking) -> float:
         """Return the area of the worst ranking of the same rows."""
@@ -323,12 +333,12 @@ class NormalisedArea(Area):
             estimator=self.estimator,
             recall=self.recall,
             limits=area_limits(data, self.estimator, self.recall),
-            prevalence=np.nan_to_num(data.prevalence),
+            observed=observed_floor(data, self.estimator, self.recall),
         )
 
     def convention(self, ranking: Ranking) -> float:
-        """With no positives 0, with no negatives 1."""
-        return float(ranking.n_pos > 0)
+        """With no positives 0, with no negatives the share of the positives that was scored."""
+        return float(ranking.n_pos / ranking.all_positives) if ranking.n_pos else 0.0
 
     def random(self, ranking: Ranking) -> float:
         """Return the normalised expected area of a random order."""
@@ -340,12 +350,12 @@ class NormalisedArea(Area):
 class _OnData(NormalisedArea):
     """The normalised area between limits that are known.
 
-    When prevalence varies, the floor moves from the observed one by as much as the area under the
-    minimum curve does.
+    When the prevalence or the share of missed positives varies, the floor moves from the observed
+    one by as much as the area under the minimum curve does.
     """
 
     limits: tuple[Any, Any] = (0.0, 1.0)
-    prevalence: Any = 0.5
+    observed: Any = 0.0
 
     @property
     def unit(self) -> tuple[Any, Any]:
@@ -360,16 +370,14 @@ class _OnData(NormalisedArea):
             estimator=self.estimator,
             recall=self.recall,
             limits=(floor[groups], ceiling[groups]),
-            prevalence=self.prevalence[groups],
+            observed=self.observed[groups],
         )
 
     def _floor(self, cells: Cells) -> Any:
-        n, m = totals(cells)
-        now, observed = (
-            floor_at(share, self.estimator, self.recall)
-            for share in (ratio(n, n + m), self.prevalence)
-        )
-        return self.limits[0] + now - observed
+        everyone, m = totals(cells)
+        n = everyone - cells.missed
+        now = floor_at(ratio(n, n + m), self.estimator, self.recall, ratio(n, everyone))
+        return self.limits[0] + now - self.observed
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area between its floor and its ceiling."""
@@ -384,11 +392,25 @@ class _OnData(NormalisedArea):
         return ratio(area - floor, self.limits[1] - floor)[()]
 
     def gradient(self, cells: Cells) -> Cells:
-        """Return the derivative by the weight of each cell, the limits held."""
+        """Return the derivative by the weight of each cell.
+
+        The limits are held, but for the floor that falls with a positive that is missed.
+        """
         area = self.area_gradient(cells)
-        scale = np.asarray(1.0 / (self.limits[1] - self._floor(cells)))
+        floor = self._floor(cells)
+        scale = np.asarray(1.0 / (self.limits[1] - floor))
         positives, tied, above = (values * scale[..., np.newaxis] for values in area[:3])
-        return Cells(positives, tied, above, area.below * scale)
+        missed: Any = 0.0
+        if np.any(cells.missed):
+            moved = _STEP * np.asarray(cells.missed + (np.asarray(cells.missed) == 0))
+            share = moved / np.sum(cells.positives, axis=-1)
+            fewer = cells._replace(
+                positives=cells.positives * (1.0 - share)[..., np.newaxis],
+                missed=cells.missed + moved,
+            )
+            value = self._normalised(self.area(cells), cells)
+            missed = (value - 1.0) * scale * (self._floor(fewer) - floor) / moved
+        return Cells(positives, tied, above, area.below * scale, missed)
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the normalised area of the ranking that it was put on."""

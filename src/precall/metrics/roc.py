@@ -22,6 +22,9 @@ _WHOLE = (0.0, 1.0)
 class RocArea(Metric):
     """The area under the ROC curve, or the part of it over a range of false-positive rate.
 
+    A positive that was never scored is below every negative: the curve ends at the recall of the
+    others.
+
     Parameters
     ----------
     false_positive_rate : (float, float), default (0.0, 1.0)
@@ -44,6 +47,7 @@ class RocArea(Metric):
     shown = True
     merges_runs = True
     counts_top = False
+    counts_missed = True
 
     def __post_init__(self) -> None:
         """Check the range."""
@@ -87,7 +91,8 @@ class RocArea(Metric):
         fp = np.cumsum(cells.above + cells.tied, axis=-1)
         if not self.smooth:
             return self._part(cells, fp)
-        return share_in_order(cells.positives, cells.tied, fp, *totals(cells))
+        n, m = totals(cells)
+        return share_in_order(cells.positives, cells.tied, fp, n, m, missed=cells.missed)
 
     def _part(self, cells: Cells, fp: Any) -> Any:
         """Integrate along the corners: every row begins at its negatives above and ends at fp."""
@@ -95,12 +100,13 @@ class RocArea(Metric):
         n, m = (np.asarray(total)[..., np.newaxis] for total in totals(cells))
         weight = np.asarray(cells.positives, dtype=np.float64)
         arrival, fp = np.cumsum(weight, axis=-1) / n, np.asarray(fp, dtype=np.float64) / m
+        reached = np.sum(weight, axis=-1, keepdims=True) / n
         across = np.stack(np.broadcast_arrays(fp - cells.tied / m, fp), axis=-1)
         up = np.stack(np.broadcast_arrays(arrival - weight / n, arrival), axis=-1)
         flat = (*arrival.shape[:-1], 2 * arrival.shape[-1])
-        ends = np.zeros_like(n), np.ones_like(n)
-        across = np.concatenate([ends[0], across.reshape(flat), ends[1]], axis=-1)
-        up = np.concatenate([ends[0], up.reshape(flat), ends[1]], axis=-1)
+        nothing, everything = np.zeros_like(n), np.ones_like(n)
+        across = np.concatenate([nothing, across.reshape(flat), everything], axis=-1)
+        up = np.concatenate([nothing, up.reshape(flat), reached], axis=-1)
         left, right = across[..., :-1], across[..., 1:]
         start, stop = np.clip(left, low, high), np.clip(right, low, high)
         slope = ratio(np.diff(up, axis=-1), right - left)
@@ -113,12 +119,15 @@ class RocArea(Metric):
         weight = np.asarray(cells.positives, dtype=np.float64)
         n, m = (np.asarray(total)[..., np.newaxis] for total in totals(cells))
         misplaced = np.cumsum(cells.above + cells.tied, axis=-1) - 0.5 * cells.tied
-        lower = from_here(weight)
+        # A missed positive is below every negative.
+        missed = np.asarray(cells.missed, dtype=np.float64)[..., np.newaxis]
+        lower = from_here(weight) + missed
         return Cells(
             -misplaced / (n * m),
             -(lower - 0.5 * weight) / (n * m),
             -lower / (n * m),
-            np.zeros(weight.shape[:-1]),
+            np.broadcast_to(-missed / (n * m), n.shape)[..., 0],
+            -1.0 / n[..., 0],
         )
 
     def random(self, ranking: Ranking) -> float:
@@ -130,13 +139,13 @@ class RocArea(Metric):
         """The whole area needs one sum per group."""
         if not self.smooth:
             return super().per_group(rankings)
-        self.require_all_scored(rankings)
         share: FloatArray = share_in_order(
             rankings.cells.positives,
             rankings.cells.tied,
             rankings.fp,
-            rankings.n_pos,
+            rankings.all_positives,
             rankings.n_neg,
             add=rankings.sums,
+            missed=rankings.missed,
         )
         return share

@@ -29,7 +29,7 @@ class ByPositives(ByRank):
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric."""
-        return np.asarray(self.of_lines(cells, np.sum(cells.positives, axis=-1)))[()]
+        return np.asarray(self.of_lines(cells, np.asarray(cells.all_positives)))[()]
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the metric of one ranking."""

@@ -65,7 +65,10 @@ class TopK(ByRank):
         return 0.0, 1.0
 
     def over(self, k: Any, n: Any, total: Any) -> Any:
-        """Return what the number of positives above the cut is divided by."""
+        """Return what the number of positives above the cut is divided by.
+
+        `n` and `total` count positives and rows, those that were missed included.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs over(k, n, total).")
 
     def on(self, data: Any) -> Metric:
@@ -80,7 +83,7 @@ class TopK(ByRank):
                 f"{self} asks for more rows than there are: {total:,.0f}; give a smaller k, or a "
                 "share of the rows such as 0.1."
             )
-        return TopOfRanking(at=self, total=total)
+        return TopOfRanking(at=self, total=total + data.missed)
 
     def from_counts(self, cells: Cells, tp: Array, fp: Array, n: Any, layout: RowLayout) -> Any:
         """Return the positives above the cut over what they are counted in."""
@@ -88,14 +91,14 @@ class TopK(ByRank):
         total = layout.add(np.asarray(rows)) + cells.below
         k = self.k * total if self.is_share else self.k
         hits = _hits(cells, tp, fp, layout.spread(k) if self.is_share else k, layout)
-        return ratio(hits, self.over(k, n, total))
+        return ratio(hits, self.over(k, n, total + cells.missed))
 
     def gradient(self, cells: Cells) -> Cells:
         """Return the derivative by the weight of each cell, up to one constant per class."""
         k, total = self._cut(cells)
         local = _share_about(cells, k)[..., np.newaxis]
         n, _ = totals(cells)
-        scale = ratio(1.0, self.over(k, n, total))[..., np.newaxis]
+        scale = ratio(1.0, self.over(k, n, total + cells.missed))[..., np.newaxis]
         before, size = _places(cells)
         above = np.broadcast_to(cells.above, size.shape)
         cut = np.asarray(k)[..., np.newaxis]
@@ -119,10 +122,10 @@ class TopK(ByRank):
         moved = local * (k - hits) - part * local * m
         if self.per_row:
             moved = moved + hits * m / total
-        return ratio(moved, self.over(k, n, total))
+        return ratio(moved, self.over(k, n, total + cells.missed))
 
     def _cut(self, cells: Cells) -> tuple[Any, Any]:
-        total = np.add(*totals(cells))
+        total = _scored_rows(cells)
         return (self.k * total if self.is_share else np.full(np.shape(total), float(self.k))), total
 
     def random(self, ranking: Any) -> float | None:
@@ -132,7 +135,8 @@ class TopK(ByRank):
         total = ranking.n_pos + ranking.n_neg
         k = self.k * total if self.is_share else min(self.k, total)
         hits = k * ranking.n_pos / total
-        return float(ratio(hits, self.over(k, ranking.all_positives, total)))
+        everything = total + ranking.missed
+        return float(ratio(hits, self.over(k, ranking.all_positives, everything)))
 
 
 @dataclass(frozen=True)
@@ -251,6 +255,11 @@ def _as_k(k: Any) -> float:
     return number
 
 
+def _scored_rows(cells: Cells) -> Any:
+    """Return how many rows have a score, and so a rank."""
+    return np.add(*totals(cells)) - cells.missed
+
+
 def _places(cells: Cells) -> tuple[Any, Any]:
     """Return how many rows come before each tie of rows, and how many are in it."""
     size = np.asarray(cells.positives + cells.tied)
@@ -273,7 +282,7 @@ def hits_at(cells: Cells, k: Any) -> Any:
 
 def _share_about(cells: Cells, k: Any) -> FloatArray:
     """Share of positives among the rows about the cut, as far as the cut itself may be off."""
-    total = np.add(*totals(cells))
+    total = _scored_rows(cells)
     width = np.sqrt(k)
     low, high = np.maximum(k - width, 0.0), np.minimum(k + width, total)
     return ratio(hits_at(cells, high) - hits_at(cells, low), high - low)

@@ -55,6 +55,7 @@ class Shape:
             above=theirs[:-1:2],
             tied=theirs[1:-1:2],
             below=theirs[-1],
+            missed=round(cells.missed),
         )
 
 
@@ -65,14 +66,14 @@ def _whole(counts: FloatArray) -> npt.NDArray[np.int64]:
 
 def of_pilot(pilot: Any, model: str | None, thresholds: tuple[float, ...]) -> tuple[Shape, Ranking]:
     """Return the shape of a pilot, and the pilot ranked."""
-    ranking = as_ranked(pilot, model, thresholds).ranking
+    ranking = as_ranked(pilot, model, thresholds, missed=True).ranking
     if not (ranking.n_pos and ranking.n_neg):
         missing = "negatives" if ranking.n_pos else "positives"
         raise InputError(
             f"pilot has no {missing}: nothing can be learned from one class; check the labels and "
             "pos_label."
         )
-    shares = ranking.cells.scaled(1.0 / ranking.n_pos, 1.0 / ranking.n_neg)
+    shares = ranking.cells.scaled(1.0 / ranking.all_positives, 1.0 / ranking.n_neg)
     rows = int(np.sum((ranking.rows or ranking.cells).positives))
     words = f"new rows score like those of the pilot, which had {rows} positives"
     return Shape(threshold=ranking.threshold, shares=shares, words=words), ranking

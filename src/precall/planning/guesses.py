@@ -114,11 +114,11 @@ def _from_pilot(
 ) -> Guess:
     shape, ranking = expected.of_pilot(pilot, model, metric.thresholds)
     counts = ranking.rows or ranking.cells
-    positives = float(np.sum(counts.positives))
+    positives = float(counts.all_positives)
     negatives = float(np.sum(counts.tied) + np.sum(counts.above) + counts.below)
     plain = Guess(
         shape=lambda _: shape,
-        prevalence=ranking.prevalence if prevalence is None else prevalence,
+        prevalence=ranking.overall_prevalence if prevalence is None else prevalence,
         words=shape.words,
         factor=1.0,
         others={},

@@ -54,7 +54,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
         )
     rows, own = ranking.rows or ranking.cells, None
     sizes = float(np.sum(rows.positives)), float(_negatives(rows))
-    exact = bool(np.allclose(ranking.effective_sizes, sizes, rtol=1e-9, atol=0.0))
+    exact = bool(np.allclose(ranking.scored.effective_sizes, sizes, rtol=1e-9, atol=0.0))
     if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
         own = ranking.prevalence
     selected_rows = np.sum(_cuts(rows), axis=0)[1::2]

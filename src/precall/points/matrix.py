@@ -283,7 +283,7 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
     array([0.666667, 0.5     ])
     """
     modified = _validation.as_flag(modified, "modified")
-    _validation.require_ranking(ranking, missed=not modified)
+    _validation.require_ranking(ranking, missed=True)
     share = recall_share(beta)
     if not ranking.all_positives or (modified and not ranking.n_neg):
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure", 4)
@@ -292,8 +292,9 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
         found = four_counts.f_beta(share).of(FourCounts(tp, fp, n - tp, float(ranking.n_neg) - fp))
         return np.asarray(np.where(np.isnan(found), 0.0, found))
     recall, fpr = ratio(tp, n), ratio(fp, float(ranking.n_neg))
-    # (p - pi) / (1 - pi) = n (TPR - FPR) / (TP + FP)
-    above_chance = ratio(n * (recall - fpr), tp + fp) if ranking.n_neg else np.zeros_like(tp)
+    # (p - pi) / (1 - pi) = (TP - n FPR) / (TP + FP), chance being a choice among rows with a score.
+    luck = tp - float(ranking.n_pos) * fpr
+    above_chance = ratio(luck, tp + fp) if ranking.n_neg else np.zeros_like(tp)
     better = above_chance > 0
     mean = share / np.where(better, recall, 1.0)
     mean += (1.0 - share) / np.where(better, above_chance, 1.0)

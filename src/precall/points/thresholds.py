@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .. import _validation
 from .._notebook import Rich
 from .._rounding import at_least, first_highest
+from .._words import plural
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics.confusion import AtThreshold
 from ..metrics.four_counts import MEASURES, FourCounts, recall_share
@@ -94,8 +95,14 @@ def _choose_cost(ranking: Ranking, cost_ratio: float) -> tuple[int, float]:
 
 def _choose_precision(ranking: Ranking, min_recall: float) -> tuple[int, float]:
     tp, fp, n = float_counts(ranking)
-    # The last row's recall is 1 whatever the rounding of cumulated weights.
-    allowed = np.append(at_least(tp / n, min_recall)[:-1], True)
+    # Without missed positives the last row's recall is 1, whatever the rounding of weights.
+    reached = at_least(tp / n, min_recall)
+    allowed = np.append(reached[:-1], reached[-1] or not ranking.missed)
+    if not allowed[-1]:
+        raise UndefinedMetricError(
+            f"no threshold has a recall of at least min_recall={min_recall:g}: "
+            f"{plural(ranking.missed, 'positive')} of {n:.12g} were never scored; ask for less."
+        )
     precision = np.where(allowed, tp / (tp + fp), -1.0)
     # Of equal precision, more recall.
     row = int(np.flatnonzero(at_least(precision, precision.max()))[-1])
@@ -208,7 +215,7 @@ def best_threshold(
     ------
     UndefinedMetricError
         With no positives; with no negatives, if the metric compares with chance; and if no
-        threshold has the precision asked for.
+        threshold has the precision asked for, or too many positives were missed for the recall.
 
     See Also
     --------
@@ -223,7 +230,7 @@ def best_threshold(
     >>> pr.best_threshold(ranking, "recall", min_precision=0.9).threshold
     5
     """
-    ranking = _validation.as_ranking(ranking)
+    ranking = _validation.as_ranking(ranking, missed=True)
     if isinstance(metric, type) and issubclass(metric, AtThreshold):
         metric = metric.name
     if isinstance(metric, str):

@@ -53,14 +53,23 @@ def concordance(ranking: Ranking) -> float:
 
 
 def share_in_order(
-    positives: Any, tied: Any, fp: Any, n: Any, m: Any, add: Callable[[Any], Any] | None = None
+    positives: Any,
+    tied: Any,
+    fp: Any,
+    n: Any,
+    m: Any,
+    add: Callable[[Any], Any] | None = None,
+    *,
+    missed: Any = 0,
 ) -> Any:
     """Share of pairs in the right order, of one ranking or of many.
 
-    `add` sums over the rows of each ranking, along the last axis if it is not given.
+    `add` sums over the rows of each ranking, along the last axis if it is not given. Of the `n`
+    positives `missed` have no score, and are below every negative.
     """
     twice = twice_misplaced(positives, tied, fp)
     misplaced = np.sum(twice, axis=-1) if add is None else add(twice)
+    misplaced = misplaced + 2.0 * np.asarray(missed, dtype=np.float64) * m
     # As floats: the number of pairs outgrows int64 from six billion rows on.
     return 1.0 - ratio(misplaced, 2.0 * np.asarray(n, dtype=np.float64) * m)
 

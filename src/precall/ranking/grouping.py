@@ -384,12 +384,16 @@ def _joined(parts: list[Tables]) -> Tables:
 
     def joined(name: str) -> Cells | None:
         found = [cells for part in parts if (cells := getattr(part, name)) is not None]
-        return Cells(*map(np.concatenate, zip(*found, strict=True))) if found else None
+        return _end_to_end(found) if found else None
 
     return Tables(
         np.concatenate([[0], *offsets]),
         np.concatenate([part.threshold for part in parts]),
-        Cells(*map(np.concatenate, zip(*(part.cells for part in parts), strict=True))),
+        _end_to_end([part.cells for part in parts]),
         joined("squares"),
         joined("rows"),
     )
+
+
+def _end_to_end(parts: list[Cells]) -> Cells:
+    return Cells(*map(np.concatenate, zip(*(part[:4] for part in parts), strict=True)))

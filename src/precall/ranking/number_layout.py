@@ -11,15 +11,26 @@ import numpy.typing as npt
 from ..exceptions import InputError
 
 Array = npt.NDArray[Any]
+# The cells of rows that have a score.
+_PLAIN = ("positives", "tied", "above", "below")
 
 
 class Cells(NamedTuple):
-    """One number per cell of a ranking, laid out as the ranking's own fields are."""
+    """One number per cell of a ranking, laid out as the ranking's own fields are.
+
+    `missed` is the cell of the positives that no threshold selects: they were never scored.
+    """
 
     positives: Array
     tied: Array
     above: Array
     below: Any
+    missed: Any = 0
+
+    @property
+    def all_positives(self) -> Any:
+        """Sum over the positives of each ranking, the missed ones included."""
+        return np.sum(self.positives, axis=-1) + self.missed
 
     def scaled(self, positives: float, negatives: float) -> Cells:
         """Multiply the cells of each class by a factor."""
@@ -28,6 +39,7 @@ class Cells(NamedTuple):
             self.tied * negatives,
             self.above * negatives,
             self.below * negatives,
+            self.missed * positives,
         )
 
     def __add__(self, other: object) -> Cells:
@@ -44,7 +56,7 @@ class Cells(NamedTuple):
         first = np.concatenate([[0], last[:-1] + 1])
         positives = np.add.reduceat(self.positives, first)
         inside = np.add.reduceat(self.tied + self.above, first) - self.above[first]
-        return Cells(positives, inside, self.above[first], self.below)
+        return Cells(positives, inside, self.above[first], self.below, self.missed)
 
     def only(self, kept: npt.NDArray[np.int64]) -> Cells:
         """Leave out rows without positives; `kept` are the positions of the others.
@@ -56,7 +68,7 @@ class Cells(NamedTuple):
         loose = self.above + self.tied
         if kept.size == 0:
             none = np.zeros(0, dtype=loose.dtype)
-            return Cells(none, none, none, (loose.sum() + self.below).item())
+            return Cells(none, none, none, (loose.sum() + self.below).item(), self.missed)
         loose[kept] = self.above[kept]
         end = kept[-1] + 1
         starts = np.concatenate([[0], kept[:-1] + 1])
@@ -65,16 +77,17 @@ class Cells(NamedTuple):
             self.tied[kept],
             np.add.reduceat(loose[:end], starts),
             (loose[end:].sum() + self.below).item(),
+            self.missed,
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers that survive JSON."""
-        return {name: plain_values(values) for name, values in self._asdict().items()}
+        """Return plain lists and numbers that survive JSON; a ranking says what it missed."""
+        return {name: plain_values(getattr(self, name)) for name in _PLAIN}
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Cells:
         """Rebuild cells from :meth:`to_dict`; whole numbers stay whole."""
-        fields = [plain[name] for name in cls._fields]
+        fields = [plain[name] for name in _PLAIN]
         listed = [
             value for part in fields for value in (part if isinstance(part, list) else [part])
         ]

@@ -39,11 +39,10 @@ def from_plain(plain: Mapping[str, Any], names: list[str]) -> dict[str, Any]:
             [float(v) if isinstance(v, str) else v for v in plain["threshold"]],
             dtype=plain["dtype"],
         ),
-        **Cells.from_dict(plain)._asdict(),
+        **Cells.from_dict(plain)._replace(missed=plain["missed"])._asdict(),
         "squares": plain["squares"] and Cells.from_dict(plain["squares"]),
         "rows": plain["rows"] and Cells.from_dict(plain["rows"]),
         "moments": moments and Moments(tuple(moments["positives"]), tuple(moments["negatives"])),
         "coarsened": bool(plain["coarsened"]),
         "divisible": bool(plain["divisible"]),
-        "missed": plain["missed"],
     }

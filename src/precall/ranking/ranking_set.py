@@ -99,6 +99,10 @@ class RankingSet(Rich):
         if self.cells.positives.dtype.kind == "f":
             parts = self.sums((self.cells.positives % 1 != 0).astype(np.int64)) > 0
             object.__setattr__(self, "divisible", self.divisible | parts)
+        for name in ("cells", "squares", "rows"):  # a missed positive is a row of weight 1
+            cells = getattr(self, name)
+            if cells is not None:
+                object.__setattr__(self, name, cells._replace(missed=self.missed))
         for name in ("labels", "offsets", "threshold", "missed", "coarsened", "divisible"):
             array = getattr(self, name)
             if array is not None and array.flags.writeable:
@@ -164,7 +168,6 @@ class RankingSet(Rich):
             coarsened=bool(self.coarsened[position]),
             divisible=bool(self.divisible[position]),
             moments=None if self.moments is None else self.moments[position],
-            missed=int(self.missed[position]),
         )
 
     def __iter__(self) -> Iterator[Ranking]:
@@ -215,11 +218,11 @@ class RankingSet(Rich):
 
     @cached_property
     def effective_sizes(self) -> tuple[FloatArray, FloatArray]:
-        """Kish effective numbers of positives and negatives of each group."""
-        n, m = (np.asarray(size, dtype=np.float64) for size in (self.n_pos, self.n_neg))
+        """Kish effective numbers of positives and negatives of each group, missed ones among."""
+        n, m = (np.asarray(size, dtype=np.float64) for size in (self.all_positives, self.n_neg))
         if self.squares is None:
             return n, m
-        ours = self.sums(self.squares.positives)
+        ours = self.sums(self.squares.positives) + self.missed
         theirs = self.sums(self.squares.above + self.squares.tied) + self.squares.below
         return ratio(n * n, ours), ratio(m * m, theirs)
 
@@ -233,9 +236,8 @@ class RankingSet(Rich):
         >>> rankings.at_prevalence(0.1).prevalence
         array([0.1, 0.1])
         """
-        _validation.require_scored(self, "at_prevalence")
         target = _validation.as_prevalence(prevalence)
-        n, m = (np.asarray(size, dtype=np.float64) for size in (self.n_pos, self.n_neg))
+        n, m = (np.asarray(size, dtype=np.float64) for size in (self.all_positives, self.n_neg))
         if not (np.all(n > 0) and np.all(m > 0)):
             raise UndefinedMetricError(
                 "at_prevalence needs positives and negatives in every group: select those first."
@@ -245,7 +247,7 @@ class RankingSet(Rich):
 
         def scaled(cells: Cells, by_row: FloatArray, by_group: FloatArray) -> Cells:
             tied, above = cells.tied * by_row, cells.above * by_row
-            return Cells(cells.positives, tied, above, cells.below * by_group)
+            return Cells(cells.positives, tied, above, cells.below * by_group, cells.missed)
 
         return replace(
             self,
@@ -359,7 +361,7 @@ class RankingSet(Rich):
 
         def picked(cells: Cells) -> Cells:
             positives, tied, above = (part[rows] for part in cells[:3])
-            return Cells(positives, tied, above, cells.below[chosen])
+            return Cells(positives, tied, above, cells.below[chosen], cells.missed[chosen])
 
         return RankingSet(
             labels=self.labels[chosen],
@@ -422,19 +424,19 @@ class RankingSet(Rich):
 
 def _part(cells: Cells, inside: slice, group: int) -> Cells:
     positives, tied, above = (part[inside] for part in cells[:3])
-    return Cells(positives, tied, above, cells.below[group].item())
+    missed = int(cells.missed[group])
+    return Cells(positives, tied, above, cells.below[group].item(), missed)
 
 
 def _lines(cells: Cells, groups: IntArray, index: IntArray, real: Mask) -> Cells:
     positives, tied, above = (np.where(real, part[index], 0) for part in cells[:3])
-    return Cells(positives, tied, above, cells.below[groups])
+    return Cells(positives, tied, above, cells.below[groups], cells.missed[groups])
 
 
 def _stacked(cells: Iterable[Cells]) -> Cells:
-    positives, tied, above, below = zip(*cells, strict=True)
-    return Cells(
-        np.concatenate(positives), np.concatenate(tied), np.concatenate(above), np.asarray(below)
-    )
+    *by_row, below, missed = zip(*cells, strict=True)
+    positives, tied, above = map(np.concatenate, by_row)
+    return Cells(positives, tied, above, np.asarray(below), np.asarray(missed))
 
 
 def as_ranking_set(rankings: object) -> RankingSet:

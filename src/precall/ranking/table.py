@@ -113,6 +113,10 @@ class Ranking(Rich):
         if not self.below >= 0 or (len(self) and not min(c.min() for c in counts) >= 0):
             raise InputError("positives, tied, above and below must not be negative or NaN.")
         object.__setattr__(self, "missed", _validation.as_count(self.missed, "missed"))
+        for name in ("squares", "rows"):  # a missed positive is a row of weight 1
+            cells = getattr(self, name)
+            if cells is not None and cells.missed != self.missed:
+                object.__setattr__(self, name, cells._replace(missed=self.missed))
         if not self.divisible and self.positives.dtype.kind == "f":
             # Sums of whole numbers are whole; sums of others may be, so the converse does not hold.
             divisible = bool(np.any(self.positives != np.rint(self.positives)))
@@ -124,8 +128,8 @@ class Ranking(Rich):
 
     @property
     def cells(self) -> Cells:
-        """The four count fields as one object."""
-        return Cells(self.positives, self.tied, self.above, self.below)
+        """The count fields as one object."""
+        return Cells(self.positives, self.tied, self.above, self.below, self.missed)
 
     @cached_property
     def tp(self) -> Array:
@@ -155,9 +159,18 @@ class Ranking(Rich):
 
     @property
     def prevalence(self) -> float:
-        """Share of positives in the total weight; NaN in an empty ranking."""
+        """Share of positives among the rows that have a score; NaN in an empty ranking.
+
+        It is the precision of a random order, whatever was missed.
+        """
         total = self.n_pos + self.n_neg
         return float(self.n_pos / total) if total else float("nan")
+
+    @property
+    def overall_prevalence(self) -> float:
+        """Share of positives in all, those that were missed included; NaN if there is nothing."""
+        total = self.all_positives + self.n_neg
+        return float(self.all_positives / total) if total else float("nan")
 
     @property
     def weighted(self) -> bool:
@@ -166,20 +179,28 @@ class Ranking(Rich):
 
     @property
     def effective_sizes(self) -> tuple[float, float]:
-        """Kish effective numbers of positives and negatives; the plain counts when unweighted."""
+        """Kish effective numbers of positives and negatives; the plain counts when unweighted.
+
+        Missed positives are among them, each with weight 1.
+        """
         if self.squares is None:
-            return float(self.n_pos), float(self.n_neg)
+            return float(self.all_positives), float(self.n_neg)
         return self._kish_sizes
 
     @cached_property
     def _kish_sizes(self) -> tuple[float, float]:
         squares = self.squares or self.cells
-        positive = float(np.sum(squares.positives))
+        positive = float(squares.all_positives)
         negative = float(np.sum(squares.tied) + np.sum(squares.above) + squares.below)
         return (
-            float(self.n_pos) ** 2 / positive if positive else 0.0,
+            float(self.all_positives) ** 2 / positive if positive else 0.0,
             float(self.n_neg) ** 2 / negative if negative else 0.0,
         )
+
+    @property
+    def scored(self) -> Ranking:
+        """The same without the positives that were missed."""
+        return replace(self, missed=0) if self.missed else self
 
     @property
     def of_positives(self) -> Ranking:
@@ -324,7 +345,6 @@ class Ranking(Rich):
             moments=self._combined_moments(other),
             coarsened=self.coarsened or other.coarsened,
             divisible=self.divisible or other.divisible,
-            missed=self.missed + other.missed,
         )
 
     def _combined_moments(self, other: Ranking) -> Moments | None:
@@ -386,7 +406,8 @@ class Ranking(Rich):
 
         Every negative is weighted by ``c = pi (1 - pi') / (pi' (1 - pi))``: recall and the
         false-positive rate stay, precision becomes ``TP / (TP + c FP)``. Effective sample
-        sizes stay what they were.
+        sizes stay what they were. Missed positives are among the positives that `prevalence`
+        counts.
 
         Examples
         --------
@@ -395,18 +416,17 @@ class Ranking(Rich):
         >>> ranking.at_prevalence(0.01).prevalence
         0.01
         """
-        _validation.require_scored(self, "at_prevalence")
         target = _validation.as_prevalence(prevalence)
-        if not (self.n_pos and self.n_neg):
+        if not (self.all_positives and self.n_neg):
             raise UndefinedMetricError(
                 "at_prevalence needs positives and negatives: one class is empty here."
             )
-        odds = self.n_pos / self.n_neg
+        odds = self.all_positives / self.n_neg
         factor = odds * (1.0 - target) / target
         count = self.rows or self.cells
         return replace(
             self,
-            **self.cells.scaled(1.0, factor)._asdict(),
+            **self.cells.scaled(1.0, factor)._replace(missed=self.missed)._asdict(),
             squares=(self.squares or self.cells).scaled(1.0, factor * factor),
             rows=count,
             moments=self.moments and self.moments.scaled(factor),

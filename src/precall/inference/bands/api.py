@@ -173,7 +173,7 @@ def band(
     make_limits, draws = _METHODS[method]
     _require_known_options(method, make_limits, options)
     varying = varying_prevalence(sampling, prevalence)
-    ranking, rows, _ = as_ranked(data, model)
+    ranking, rows, _ = as_ranked(data, model, missed=True)
     if rows is not None and rows.cluster is not None:
         raise InputError(
             "bands take rows as independent, and these belong together in clusters: give Rows "

@@ -53,7 +53,7 @@ def exact_limits(request: BandRequest) -> Limits:
     if request.kind == "roc":
         return Limits(rate_low, rate_high, diagnostics)
 
-    least = most = request.ranking.prevalence
+    least = most = request.ranking.overall_prevalence
     if not known:
         least, most = clopper_pearson(request.ranking, request.confidence_level**share)
         diagnostics["prevalence_limits"] = (least, most)
@@ -88,6 +88,9 @@ def rate_limits(
     low, high = beta_limits(m, ranks, other_level)
     rate_low = np.concatenate([[0.0], low])[np.searchsorted(ranks, count_before, side="right")]
     rate_high = np.concatenate([high, [1.0]])[np.searchsorted(ranks, count_after + 1, side="left")]
+    if path.missed:  # own rows without a score surely lie before the rate, or perhaps
+        rate_low = np.where(before > path.reach, np.inf, rate_low)
+        rate_high = np.where(after > path.reach, np.inf, rate_high)
     return rate_low, rate_high, (own_level, other_level)
 
 
@@ -120,7 +123,7 @@ def _require_equal_weights(ranking: Ranking) -> None:
     if ranking.rows is None:
         return
     cells = ranking.rows
-    counts = np.sum(cells.positives), np.sum(cells.tied) + np.sum(cells.above) + cells.below
+    counts = cells.all_positives, np.sum(cells.tied) + np.sum(cells.above) + cells.below
     if not np.allclose(counts, ranking.effective_sizes, rtol=1e-9):
         raise InputError(
             "ranking must have equal weights within each class for method='exact': its guarantee "

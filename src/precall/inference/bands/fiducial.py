@@ -28,7 +28,8 @@ class Rates(NamedTuple):
     """Drawn rates of the other class at fixed rates of the own class (draws, points).
 
     `low` and `high` are copies for the two limits: `low` is 0 where the sample has no row of the
-    other class above, `high` is 1 where it has none below: there the data cannot exclude it.
+    other class above, `high` is 1 where it has none below: there the data cannot exclude it. A rate
+    of the own class that no threshold reaches has infinitely many of the other.
     """
 
     rate: FloatArray
@@ -64,7 +65,16 @@ def _draw_block(
     # Whole counts differ by 1, mean counts within a tie by less: under 1 is compatible with 0.
     low = np.where(rows <= fewest.last_row_under(1.0), 0.0, low)
     high = np.where(rows >= most.last_row_under(np.nextafter(path.total - 1.0, np.inf)), 1.0, high)
-    return Rates(rate, low, high)
+    if not path.missed:
+        return Rates(rate, low, high)
+    # The own rows that have a score end somewhere between the last of them and the first that has
+    # none, so that a point there may be reached or not.
+    between = (rows == path.reach) & (share > rng.random((n_draws, 1)))
+    return Rates(
+        np.where((rows > path.reach) | between, np.inf, rate),
+        np.where(rows > path.reach, np.inf, low),
+        np.where(rows >= path.reach, np.inf, high),
+    )
 
 
 def _positions(
@@ -116,7 +126,7 @@ def draw_prevalence(
     ranking: Ranking, n_draws: int, rng: np.random.Generator, *, varying: bool
 ) -> FloatArray:
     """Draw the population's prevalence, or repeat the sample's if it is fixed (draws, 1)."""
-    share = ranking.prevalence
+    share = ranking.overall_prevalence
     if not varying:
         return np.full((n_draws, 1), share)
     total = prevalence_rows(ranking)
@@ -130,5 +140,5 @@ def prevalence_rows(ranking: Ranking) -> float:
     is p(1-p)/N.
     """
     n, m = ranking.effective_sizes
-    share = ranking.prevalence
+    share = ranking.overall_prevalence
     return 1.0 / (share * (1.0 - share) * (1.0 / n + 1.0 / m))

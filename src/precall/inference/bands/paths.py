@@ -44,6 +44,10 @@ class Path:
         Own rows before each segment, and n at the end.
     start, stop : array
         Rows of the other class above the first own row of a segment, and above the segment's end.
+    missed : int
+        Own rows without a score, the last ones: no threshold reaches them.
+    unreached : float
+        Rows of the other class without a score: no own row has them above.
     """
 
     size: int
@@ -51,6 +55,13 @@ class Path:
     edges: FloatArray
     start: FloatArray
     stop: FloatArray
+    missed: int = 0
+    unreached: float = 0.0
+
+    @property
+    def reach(self) -> int:
+        """Own rows that have a score."""
+        return self.size - self.missed
 
     @cached_property
     def _one_row_each(self) -> bool:
@@ -65,13 +76,17 @@ class Path:
         return np.asarray(np.clip(segment, 0, self.start.size - 1))
 
     def value(self, row: npt.NDArray[np.int64]) -> FloatArray:
-        """Rows of the other class above own row 1..n; 0 at row 0 and `total` at row n + 1."""
+        """Rows of the other class above own row 1..n; 0 at row 0 and all at row n + 1.
+
+        Above an own row without a score are all that have one.
+        """
         segment = self._segment(row)
         inside = row - self.edges[segment]
         width = self.edges[segment + 1] - self.edges[segment]
         share = np.clip(inside / (width + 1.0), 0.0, 1.0)
         value = self.start[segment] + (self.stop[segment] - self.start[segment]) * share
-        return np.where(row < 1, 0.0, np.where(row > self.size, self.total, value))
+        everyone = self.total - self.unreached
+        return np.where(row < 1, 0.0, np.where(row > self.reach, everyone, value))
 
     def values(self, row: npt.NDArray[np.int64]) -> FloatArray:
         """The same for many rows at once: looked up where they are more than the own rows."""
@@ -96,14 +111,15 @@ class Path:
         """Rate of the other class where the observed curve reaches `rate` of the own class.
 
         Linear in counts between the points of the curve; where several points share one rate,
-        the one on arrival.
+        the one on arrival. Infinite where it is not reached.
         """
         rows = snap(rate * self.size)
         segment = self._segment(rows)
         inside = rows - self.edges[segment]
         width = self.edges[segment + 1] - self.edges[segment]
         rise = self.stop[segment] - self.start[segment]
-        return np.asarray((self.start[segment] + rise * inside / width) / self.total)
+        found = (self.start[segment] + rise * inside / width) / self.total
+        return np.where(rows > self.reach, np.inf, found)
 
     def bounds(self) -> tuple[Path, Path]:
         """The paths of the two extreme orders of tied rows: fewest and most others above."""
@@ -135,16 +151,18 @@ def effective_sizes(ranking: Ranking) -> tuple[int, int]:
 def positives_path(ranking: Ranking) -> Path:
     """Negatives above each positive."""
     n, m = effective_sizes(ranking)
-    own = n / ranking.n_pos if ranking.weighted else 1.0
+    own = n / ranking.all_positives if ranking.weighted else 1.0
     other = m / ranking.n_neg if ranking.weighted else 1.0
     edges = snap(np.concatenate([[0.0], ranking.tp * own]))
-    edges[-1] = n
+    missed = round(ranking.missed * own)
+    edges[-1] = n - missed
     return Path(
         size=n,
         total=float(m),
         edges=edges,
         start=(ranking.fp - ranking.tied) * other,
         stop=ranking.fp * other,
+        missed=missed,
     )
 
 
@@ -152,7 +170,7 @@ def negatives_path(ranking: Ranking) -> Path:
     """Positives above each negative."""
     n, m = effective_sizes(ranking)
     own = m / ranking.n_neg if ranking.weighted else 1.0
-    other = n / ranking.n_pos if ranking.weighted else 1.0
+    other = n / ranking.all_positives if ranking.weighted else 1.0
     # Down the scores: negatives above a threshold, negatives tied with it, ..., those below all.
     groups = np.empty(2 * len(ranking) + 1)
     groups[0:-1:2], groups[1::2], groups[-1] = ranking.above, ranking.tied, ranking.below
@@ -166,5 +184,10 @@ def negatives_path(ranking: Ranking) -> Path:
     edges = snap(np.concatenate([[0.0], np.cumsum(groups[held]) * own]))
     edges[-1] = m
     return Path(
-        size=m, total=float(n), edges=edges, start=start[held] * other, stop=stop[held] * other
+        size=m,
+        total=float(n),
+        edges=edges,
+        start=start[held] * other,
+        stop=stop[held] * other,
+        unreached=ranking.missed * other,
     )

@@ -21,7 +21,12 @@ from precall.exceptions import InputError
 from precall.ranking import Ranking
 
 from .interpolation import interpolate_rows
-from .paths import Path, negatives_path, positives_path, require_both_classes
+from .paths import (
+    Path,
+    negatives_path,
+    positives_path,
+    require_both_classes,
+)
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -86,7 +91,7 @@ def make_request(
     rng: np.random.Generator | int | None,
 ) -> BandRequest:
     """Check what the public functions were given."""
-    ranking = as_ranking(ranking)
+    ranking = as_ranking(ranking, missed=True)
     require_both_classes(ranking)
     low, high = as_range(span, span_name)
     if kind != "roc" and low == 0.0:
@@ -127,6 +132,10 @@ def as_curves(request: BandRequest, rate: FloatArray, prevalence: Any) -> FloatA
     draws = len(rate)
     recall = np.concatenate([[0.0], inner_grid(request), [1.0]])
     whole = np.hstack([np.zeros((draws, 1)), rate, np.ones((draws, 1))])
+    if request.ranking.missed:  # where nothing more is reached, nothing more is found
+        whole[:, -1] = np.inf
+        recall = np.maximum.accumulate(np.where(np.isinf(whole), 0.0, recall), axis=1)
+        whole = np.minimum(whole, 1.0)
     found = np.broadcast_to(prevalence * recall, whole.shape)
     selected = found + (1.0 - prevalence) * whole
     grid = np.broadcast_to(request.grid, (draws, request.grid.size))
@@ -135,7 +144,7 @@ def as_curves(request: BandRequest, rate: FloatArray, prevalence: Any) -> FloatA
 
 def observed_curve(request: BandRequest) -> FloatArray:
     """Height of the observed curve on the band's grid."""
-    prevalence = request.ranking.prevalence
+    prevalence = request.ranking.overall_prevalence
     if request.kind == "hit":
         return hit_curve(request.ranking).at(request.grid)
     rate = request.path.observed(request.grid)

@@ -265,7 +265,7 @@ def smooth_pr_curve(
     >>> bool(abs(smooth.at(0.5) - Binormal(2.0).precision(0.5, 0.5)) < 0.02)
     True
     """
-    ranking = as_ranking(ranking)
+    ranking = as_ranking(ranking, missed=True)
     require_both_classes(ranking)
     positive, negative = class_distributions(ranking, scores, bandwidth, kernel)
     recall = np.linspace(0.0, 1.0, as_count(n_points, "n_points", minimum=2))

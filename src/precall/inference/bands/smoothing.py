@@ -15,6 +15,7 @@ from precall._validation import (
     as_positive_mask,
     as_scores,
     require_same_length,
+    require_scored,
 )
 from precall.exceptions import InputError
 from precall.ranking import Ranking
@@ -114,6 +115,7 @@ def class_distributions(
     Without `scores` the ranking's own pooled normal scores are smoothed, with them the raw ones.
     """
     kernel = as_choice(kernel, "kernel", KERNELS)
+    require_scored(ranking, "a smoothed distribution of scores")
     classes = normal_scores(ranking) if scores is None else raw_scores(ranking, scores)
     widths = _bandwidths(classes, bandwidth)
     distributions = [smooth(*pair, kernel) for pair in zip(classes, widths, strict=True)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -37,7 +37,6 @@ class CountedShares(Rule):
     """Limits of shares of rows, each by `share_limits`."""
 
     share_limits: Limits
-    counts_missed: ClassVar[bool] = True
 
     def evidence(self, case: Case) -> Any:
         """Return a share of rows, or what is made of several."""
@@ -181,7 +180,7 @@ def _squares(metric: OnRows, case: Case) -> FourCounts | None:
     tp = float(np.sum(squares.positives[chosen]))
     fp = float(np.sum(squares.tied[chosen]) + np.sum(squares.above[chosen]))
     m = float(np.sum(squares.tied) + np.sum(squares.above) + squares.below)
-    return FourCounts(tp, fp, max(float(np.sum(squares.positives)) - tp, 0.0), max(m - fp, 0.0))
+    return FourCounts(tp, fp, max(float(squares.all_positives) - tp, 0.0), max(m - fp, 0.0))
 
 
 def _trials(share: CountShare, counts: FourCounts, squares: FourCounts | None) -> float:

@@ -46,7 +46,7 @@ class Mover(Formula):
         recall = form.metric.recall  # type: ignore[attr-defined]
         n = form.sizes[0]
         z = limits.normal_quantile(level)
-        total = np.sum(form.cells.positives, axis=-1)
+        total = form.cells.all_positives
         tp = recall * total
         off = z * np.sqrt(recall * (1.0 - recall) / n)
         near, far = (

@@ -35,8 +35,6 @@ class Rule:
         Whether it holds for rows that belong together.
     serves : tuple of str
         Names of metrics that it serves although they do not name it.
-    counts_missed : bool
-        Whether it counts positives that were never scored.
     """
 
     key: str
@@ -46,7 +44,6 @@ class Rule:
     caution: str
     clustered: bool = False
     serves: tuple[str, ...] = ()
-    counts_missed: ClassVar[bool] = False
 
     def evidence(self, case: Case) -> Any:
         """Return what limits at every level come from: with `limits(level)` and `error`."""
@@ -238,7 +235,7 @@ class ClosedForm:
         The mirror of `guard`.
         """
         share = self.unseen(level)[0]
-        unseen = share * np.sum(self.cells.positives, axis=-1)
+        unseen = share * self.cells.all_positives
         cells = _scaled(self.cells, 1.0 - share, 1.0)
         nothing = np.zeros_like(unseen)
         return self.metric.unit_value(
@@ -247,6 +244,7 @@ class ClosedForm:
                 _led_by(nothing, np.broadcast_to(cells.tied, np.shape(cells.positives))),
                 _led_by(nothing, np.broadcast_to(cells.above, np.shape(cells.positives))),
                 cells.below,
+                cells.missed,
             )
         )
 
@@ -259,6 +257,7 @@ def _scaled(cells: Cells, positives: Any, negatives: Any) -> Cells:
         cells.tied * theirs[..., np.newaxis],
         cells.above * theirs[..., np.newaxis],
         cells.below * theirs,
+        cells.missed * ours,
     )
 
 
