@@ -93,6 +93,17 @@ def test_weights_at_the_top_are_named(good, top, said):
     assert "top of the ranking weighs" not in even
 
 
+def test_heavy_rows_below_every_positive_are_named(good):
+    y, score = good
+    last = score[y == 1].min()
+    heavy = np.where(score < last, 0.2 * np.count_nonzero(y), 1.0)
+    assert "below all others would weigh 20 %" in told(
+        evaluate(y, {"a": score}, sample_weight=heavy)
+    )
+    light = np.where(score < last, 1.5, 1.0)
+    assert "below all others" not in told(evaluate(y, {"a": score}, sample_weight=light))
+
+
 def test_models_are_judged_by_the_adjusted_p_value(good, rng):
     y, score = good
     evaluation = evaluate(y, {"a": score, "worse": score + 2 * rng.normal(size=y.size)})

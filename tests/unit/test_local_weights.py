@@ -1,16 +1,16 @@
-"""Weights that vary along the ranking: what rows at the top stand for."""
+"""Weights that vary along the ranking: what rows at both ends stand for."""
 
 import numpy as np
 import pytest
 
 import precall as pr
 from precall.inference.local_weights import LocalWeights
-from precall.simulate import UNSEEN, Binormal
+from precall.simulate import HELD_OUT, UNSEEN, Binormal
 
 
 def local(y, s, w):
     ranking = pr.rank(y, s, sample_weight=w)
-    return LocalWeights.of(ranking.cells, ranking.rows)
+    return LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
 
 
 def test_rows_of_equal_weight_stand_for_themselves():
@@ -19,29 +19,81 @@ def test_rows_of_equal_weight_stand_for_themselves():
     assert found.rows == (30, 90)
     assert np.array(found.top) == pytest.approx([2.5, 0.5], rel=1e-12)
     assert np.array(found.spread) == pytest.approx([30, 90], rel=1e-12)
+    assert np.array(found.bottom) == pytest.approx([2.5, 0.5], rel=1e-12)
+    assert found.excess == pytest.approx(0.0, abs=1e-12)
     assert found.deciding(30.0) == pytest.approx(30, rel=1e-12)
     assert found.correction(30.0) == pytest.approx(0.5, rel=1e-12)
     assert found.stretch(30.0, 0.95) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_the_top_is_what_reaches_the_first_threshold_with_five_rows():
-    # From the top: 1 3 | 0 0 0 0 | 1 | 0 0 | 1 1 1 | 0, a positive at the end of each run.
+    # Of each run the last row is a positive: 1 | 3 | 1 2 3 2 5 | 4 6 1 | 1 | 9, and 7 below.
     y = [1, 1, 0, 0, 0, 0, 1, 0, 0, 1, 1, 1, 0]
     w = [1, 3, 1, 2, 3, 2, 5, 4, 6, 1, 1, 9, 7]
     found = local(y, -np.arange(13.0), w)
-    # Five negatives are not reached by the third positive, but by the fourth, with six.
-    assert found.top[1] == pytest.approx((1 + 2 + 3 + 2 + 4 + 6) / 6)
-    assert found.top[0] == pytest.approx((1 + 3 + 5 + 1 + 1) / 5)
-    # With fewer than five rows of a class all of them are the top.
-    few = local([1, 0, 1], [3.0, 2.0, 1.0], [1, 7, 5])
-    assert few.top[0] == pytest.approx(3)
-    assert few.top[1] == pytest.approx(7)
+    # Beside negatives of 2 and 5 on average there are positives of 5 and 1.
+    times = (2 + 5) / (5 + 1)
+    either = (1 + 3 + 5 + (1 + 2 + 3 + 2) / times) / 7
+    # Five positives are reached by the fifth, five negatives by the fourth.
+    assert found.top[0] == pytest.approx(max((1 + 3 + 5 + 1 + 1) / 5, either))
+    assert found.top[1] == pytest.approx(max((1 + 2 + 3 + 2 + 4 + 6) / 6, times * either))
+    assert found.bottom == pytest.approx((7 / times, 7))
+    squares = 1 + 9 + 25 + 1 + 1 + 81
+    assert found.excess == pytest.approx(max(7 / times - squares / 20, 0.0))
+
+
+def test_thresholds_without_positives_make_no_difference():
+    y, s = Binormal(1.0).sample(10, 40, rng=1)
+    w = np.random.default_rng(1).exponential(size=50)
+    plain = local(y, s, w)
+    more = pr.rank(y, s, sample_weight=w, thresholds=[-5.0, -1.0, 0.0, 0.5, 1.0, 3.0])
+    found = LocalWeights.of(more.cells, more.rows, more.squares)
+    for one, other in zip(found, plain, strict=True):
+        assert np.array(one) == pytest.approx(np.array(other), rel=1e-12)
+
+
+def test_a_ranking_without_negatives_beside_positives_knows_their_mean_weights_only():
+    found = local([1, 1, 0], [3.0, 2.0, 1.0], [1, 5, 7])
+    assert found.top == pytest.approx((3, 7))
+    assert found.bottom == pytest.approx((3, 7))
 
 
 def test_heavy_positives_on_top_stand_in_for_negatives_that_were_not_seen_there():
     y = np.repeat([1, 0, 1], [10, 50, 10])
     w = np.repeat([9.0, 1.0, 1.0], [10, 50, 10])
-    assert local(y, -np.arange(70.0), w).top[1] == pytest.approx(9 / 5)
+    found = local(y, -np.arange(70.0), w)
+    assert found.top == pytest.approx((9, 9))
+    assert found.excess == 0
+
+
+def test_heavy_rows_below_leave_room_for_a_positive_that_was_not_seen():
+    """With three unseen positives of weight 40 among 20 of weight 1 recall is a seventh."""
+    y = np.concatenate([np.tile([0, 1], 20), np.zeros(100)])
+    w = np.repeat([1.0, 40.0], [40, 100])
+    s = -np.arange(140.0)
+    assert local(y, s, w).excess == pytest.approx(39)
+    found = pr.interval(pr.rank(y, s, sample_weight=w))
+    unseen = 20 * (1 - 0.05 ** (1 / 20)) * 39
+    with_them = pr.rank(np.append(y, 1), np.append(s, -200.0), sample_weight=np.append(w, unseen))
+    assert found.low == pytest.approx(pr.aucpr(with_them), rel=1e-12)
+    # Where the other rows weigh nothing special, nothing is added.
+    assert pr.interval(pr.rank(y, s)).low > 2 * found.low
+
+
+def test_many_rankings_at_once_are_the_same_as_one_by_one():
+    rng = np.random.default_rng(3)
+    rankings = [
+        pr.rank(*Binormal(1.0).sample(n, 40, rng=rng), sample_weight=rng.exponential(size=n + 40))
+        for n in (3, 6, 12)
+    ]
+    together = pr.RankingSet.from_rankings(rankings)
+    for (groups, cells, squares), rows in zip(together.lines(), together.row_lines(), strict=True):
+        found = LocalWeights.of(cells, rows, squares)
+        for place, group in enumerate(groups):
+            one = rankings[group]
+            alone = LocalWeights.of(one.cells, one.rows, one.squares)
+            for many, single in zip(found, alone, strict=True):
+                assert np.array(many)[..., place] == pytest.approx(np.array(single), rel=1e-12)
 
 
 @pytest.mark.parametrize("method", ["guarded", "influence"])
@@ -78,4 +130,19 @@ def test_a_top_that_was_sampled_densely_is_known_well():
 def test_a_top_that_was_sampled_thinly_is_not_overrated():
     """With the average weight at the top it covered 0.69."""
     held, _ = sampled(lambda share: np.where(share < 0.05, 0.1, 1.0), 100, 3000, 2)
+    assert held >= 87  # fewer once in 10,000 times if it covers with 0.95
+
+
+def test_heavy_positives_that_were_not_seen_below_are_not_forgotten():
+    """Without room for them it covered 0.57."""
+    model, rng = HELD_OUT["comb"], np.random.default_rng(4)
+    truth, held = model.aucpr(0.01), 0
+    for _ in range(100):
+        n = rng.binomial(6000, 0.01)
+        y, s = model.sample(n, 6000 - n, rng=rng)
+        share = (np.argsort(np.argsort(-s)) + 1) / 6000
+        chance = np.select([share < 0.05, share < 0.2], [1.0, 0.2], 1 / 80)
+        kept = rng.random(6000) < chance
+        found = pr.interval(pr.rank(y[kept], s[kept], sample_weight=1 / chance[kept]))
+        held += found.low <= truth <= found.high
     assert held >= 87  # fewer once in 10,000 times if it covers with 0.95

@@ -25,6 +25,8 @@ _PREVALENCE_SPREAD = 2.0
 _MANY_MODELS = 3
 # Rows at the top that weigh this many times the average, or that part of it, deserve a word.
 _HEAVY_TOP = 2.0
+# A single unseen positive that would weigh this share of all positives is worth a word.
+_HEAVY_BELOW = 0.05
 # A normalised area under this is little.
 _LITTLE = 0.15
 # Tools that disagree by less than this share of the interval do not deserve a word.
@@ -99,9 +101,12 @@ def _weights(evaluation: Evaluation) -> Iterator[Finding]:
             f"{effective:,.0f} equally weighted ones; intervals count with that."
         )
         yield _warning(text) if share < 0.5 else _note(text)
-    if evaluation.ranking.rows is not None and evaluation.models[0].has_both_classes:
-        top = LocalWeights.of(evaluation.ranking.cells, evaluation.ranking.rows)
-        yield from _top_weights(float(top.rows[1] / top.spread[1]))
+    ranking = evaluation.ranking
+    if ranking.rows is not None and evaluation.models[0].has_both_classes:
+        local = LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
+        yield from _top_weights(float(local.rows[1] / local.spread[1]))
+        if local.excess > _HEAVY_BELOW * ranking.n_pos:
+            yield _below(float(local.bottom[0] / ranking.n_pos))
 
 
 def _top_weights(times: float) -> Iterator[Finding]:
@@ -116,6 +121,15 @@ def _top_weights(times: float) -> Iterator[Finding]:
             f"A negative at the top of the ranking weighs {wording.percent(times)} of the average "
             "one: the top is known best, and intervals count with that."
         )
+
+
+def _below(share: float) -> Finding:
+    """Say what a positive below all others would weigh, in all positives."""
+    return _warning(
+        f"A positive ranked below all others would weigh {wording.percent(share)} of all "
+        "positives seen: rows there were kept so sparsely that some may be missing, and the "
+        "lower limit leaves room for them."
+    )
 
 
 def _model(model: ModelEvaluation, evaluation: Evaluation) -> Iterator[Finding]:

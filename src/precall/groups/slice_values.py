@@ -71,7 +71,7 @@ class SliceMetric:
             own = bound.take(groups)
             local = None
             if clustered is None and rankings.weighted and counts is not None:
-                local = LocalWeights.of(cells, counts)
+                local = LocalWeights.of(cells, counts, squares)
             estimate[groups] = np.clip(own.value(cells, squares), *own.bounds)
             variance = None
             if clustered is not None and rule.takes_variance:  # type: ignore[attr-defined]

@@ -1,8 +1,7 @@
-"""What weights do near the top, where they vary inside a class.
+"""What weights do where they vary inside a class: near the top, and below every positive.
 
-An unseen row at the top would have stood for as many rows as those that were seen there do, not for
-as many as a row does on average. Where every row of a class weighs the same, nothing here makes a
-difference.
+An unseen row stands for as many rows as those that were seen beside it do, not for as many as a
+row does on average. Where every row of a class weighs the same, nothing here makes a difference.
 """
 
 from __future__ import annotations
@@ -11,45 +10,71 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._numerics import ratio
 from ..metrics.base import totals
 from ..ranking import Cells
 
-# As many rows of a class, at least, are the top.
+# As many rows, at least, are the top.
 _TOP_ROWS = 5
 
 
 class LocalWeights(NamedTuple):
-    """Rows that were seen, and what one of those at the top stands for; arrays for many rankings.
+    """Rows that were seen, and what one at either end stands for; arrays for many rankings.
 
     Attributes
     ----------
     rows : tuple
         Numbers of positives and negatives, each row counted once.
     top : tuple
-        Weight of a positive and of a negative at the top.
+        Weight of a positive and of a negative at the top: of the first rows of the class or, where
+        that is more, of either.
     spread : tuple
         As many positives and negatives there would be if each weighed what one at the top does.
+    bottom : tuple
+        Weight of a positive and of a negative below every positive.
+    excess : array
+        How much more a positive below all others would weigh than the effective one; 0 if less.
     """
 
     rows: tuple[Any, Any]
     top: tuple[Any, Any]
     spread: tuple[Any, Any]
+    bottom: tuple[Any, Any]
+    excess: Any
 
     @classmethod
-    def of(cls, cells: Cells, rows: Cells) -> LocalWeights:
-        """Look at the top of a ranking; `rows` has the number of rows in every cell."""
+    def of(cls, cells: Cells, rows: Cells, squares: Cells | None) -> LocalWeights:
+        """Look at the ends of a ranking.
+
+        `rows` has the number of rows in every cell, `squares` the sum of their squared weights.
+        """
+        squares = cells if squares is None else squares
         seen, whole = totals(rows), totals(cells)
-        holds = np.asarray(rows.positives) > 0
+        held = np.asarray(rows.positives) > 0
+        above, count = _reached(cells, held), _reached(rows, held)
+        times = _negative_to_positive(cells, rows, above[1], count[1], held)
         ours, theirs = (
-            _top_mean(holds & (count >= _TOP_ROWS), weight, count, all_weight, all_rows)
-            for weight, count, all_weight, all_rows in zip(
-                _reached(cells), _reached(rows), whole, seen, strict=True
-            )
+            _top_mean(held, weight, number, all_weight, all_rows)
+            for weight, number, all_weight, all_rows in zip(above, count, whole, seen, strict=True)
         )
-        # Where no negative was seen among heavy positives on top, it would have been as heavy.
-        heavy = ours * seen[0] / whole[0]
-        theirs = np.where(heavy > 1.0, np.maximum(theirs, heavy * whole[1] / seen[1]), theirs)
-        return cls(seen, (ours, theirs), (whole[0] / ours, whole[1] / theirs))
+        # The first rows of either class, in positives.
+        each = np.asarray(times)[..., np.newaxis]
+        first = _top_mean(held, above[0] + above[1] / each, count[0] + count[1], whole[0], seen[0])
+        ours, theirs = np.maximum(ours, first), np.maximum(theirs, first * times)
+        effective = squares.all_positives / whole[0]
+        # Of the rows that they stand for, those below have this weight on average.
+        weight, square, left = (
+            totals(part)[1] - _reached(part, held)[1][..., -1] for part in (cells, squares, rows)
+        )
+        none = left <= 0
+        below = np.where(none, effective * times, ratio(square, np.where(none, 0.0, weight)))
+        return cls(
+            rows=seen,
+            top=(ours, theirs),
+            spread=(whole[0] / ours, whole[1] / theirs),
+            bottom=(below / times, below),
+            excess=np.maximum(below / times - effective, 0.0),
+        )
 
     def deciding(self, effective: Any) -> Any:
         """Positives that the estimate rests on: few if those on top are heavy."""
@@ -77,15 +102,30 @@ class LocalWeights(NamedTuple):
         return few / all_
 
 
-def _top_mean(enough: Any, weight: Any, count: Any, all_weight: Any, all_rows: Any) -> Any:
+def _reached(cells: Cells, held: Any) -> tuple[Any, Any]:
+    """Positives and negatives at or above each threshold, or the last one that has positives."""
+    negatives = np.cumsum(np.asarray(cells.above) + cells.tied, axis=-1)
+    reached = np.maximum.accumulate(np.where(held, negatives, 0), axis=-1)
+    return np.cumsum(cells.positives, axis=-1), reached
+
+
+def _negative_to_positive(cells: Cells, rows: Cells, weight: Any, count: Any, held: Any) -> Any:
+    """How many times a positive a negative weighs at the same place of the ranking.
+
+    Where the two classes are nowhere together, their mean weights tell.
+    """
+    weight, count = (np.diff(part, axis=-1, prepend=0) for part in (weight, count))
+    together = held & (count > 0)
+    negative = np.sum(np.where(together, rows.positives * ratio(weight, count), 0.0), axis=-1)
+    positive = np.sum(np.where(together, cells.positives, 0.0), axis=-1)
+    (ours, theirs), (n, m) = totals(cells), totals(rows)
+    return np.where(positive > 0, ratio(negative, positive), (theirs / m) / (ours / n))
+
+
+def _top_mean(held: Any, weight: Any, count: Any, all_weight: Any, all_rows: Any) -> Any:
     """Mean weight at or above the first threshold that has enough rows; of all if none has."""
+    enough = held & (count >= _TOP_ROWS)
     row = np.argmax(enough, axis=-1)[..., np.newaxis]
     there = np.any(enough, axis=-1)
     weight, count = (np.take_along_axis(part, row, axis=-1)[..., 0] for part in (weight, count))
     return np.where(there, weight, all_weight) / np.where(there, count, all_rows)
-
-
-def _reached(cells: Cells) -> tuple[Any, Any]:
-    """Positives and negatives at or above every threshold."""
-    negatives = np.asarray(cells.above) + cells.tied
-    return np.cumsum(cells.positives, axis=-1), np.cumsum(negatives, axis=-1)

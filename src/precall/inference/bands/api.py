@@ -66,7 +66,8 @@ def band(
     Parameters
     ----------
     data : Ranking, Rows or audit.Sample
-        Must have positives and negatives. Weighted rows count with their Kish effective sizes.
+        Must have positives and negatives. Where weights differ inside a class, ``"fiducial"`` and
+        ``"pointwise"`` draw rows with their weights; other methods count Kish effective sizes.
         A :class:`~precall.audit.Sample` has a precision-recall band about the curve of its
         population, with methods of its own: ``"mover"`` for the whole curve, ``"pointwise"``.
     curve : {"pr", "roc", "hit", "net_benefit"}

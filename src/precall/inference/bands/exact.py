@@ -19,6 +19,7 @@ from precall.ranking import Ranking
 from .crossing import beta_limits, chosen_ranks, local_level
 from .paths import Path
 from .request import BandRequest, Limits, precision
+from .weighted_draws import weights_vary
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -120,12 +121,8 @@ def _hits(
 
 
 def _require_equal_weights(ranking: Ranking) -> None:
-    if ranking.rows is None:
-        return
-    cells = ranking.rows
-    counts = cells.all_positives, np.sum(cells.tied) + np.sum(cells.above) + cells.below
-    if not np.allclose(counts, ranking.effective_sizes, rtol=1e-9):
+    if weights_vary(ranking):
         raise InputError(
             "ranking must have equal weights within each class for method='exact': its guarantee "
-            "is about whole rows; use method='fiducial', which works with effective sizes."
+            "is about whole rows; use method='fiducial', which draws rows with their weights."
         )

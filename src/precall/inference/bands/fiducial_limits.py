@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from precall._validation import as_choice
@@ -9,6 +11,7 @@ from precall._validation import as_choice
 from .envelope import rank_envelope
 from .fiducial import Rates, draw_prevalence, draw_rates
 from .request import BandRequest, Limits, as_curves, inner_grid
+from .weighted_draws import draw_weighted, weights_vary
 
 
 def fiducial_limits(request: BandRequest, *, ties: str | None = None) -> Limits:
@@ -48,10 +51,32 @@ def draw_curves(request: BandRequest, ties: str | None = None) -> Rates:
     if ties is None:
         ties = "bound" if request.ranking.coarsened else "interpolate"
     ties = as_choice(ties, "ties", ("interpolate", "bound"))
+    if weights_vary(request.ranking):
+        return _weighted_curves(request, ties)
     path, rng = request.path, request.rng
     if request.kind == "roc":
         return draw_rates(path, request.grid, request.n_resamples, rng, ties)
     share = draw_prevalence(request.ranking, request.n_resamples, rng, varying=request.varying)
     rates = draw_rates(path, inner_grid(request), request.n_resamples, rng, ties)
-    # Fewer negatives above mean a higher curve.
+    return _heights(request, rates, share)
+
+
+def _weighted_curves(request: BandRequest, ties: str) -> Rates:
+    """The same where rows of one class weigh differently."""
+    rates, share = draw_weighted(
+        request.ranking,
+        request.kind,
+        inner_grid(request),
+        request.n_resamples,
+        request.rng,
+        ties,
+    )
+    if request.kind == "roc":
+        return rates
+    prevalence = share if request.varying else np.full_like(share, request.ranking.prevalence)
+    return _heights(request, rates, prevalence)
+
+
+def _heights(request: BandRequest, rates: Rates, share: Any) -> Rates:
+    """Turn rates of negatives into heights: fewer negatives above mean a higher curve."""
     return Rates(*(as_curves(request, rate, share) for rate in (rates.rate, rates.high, rates.low)))

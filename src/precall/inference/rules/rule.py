@@ -94,7 +94,7 @@ class Case:
         ranking = self.ranking
         if self.clustered or ranking.rows is None:
             return None
-        return LocalWeights.of(ranking.cells, ranking.rows)
+        return LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
 
     @property
     def estimate(self) -> float:
@@ -222,12 +222,37 @@ class ClosedForm:
         return n, m
 
     def guard(self, level: float) -> Any:
-        """The metric if a kind of negatives that was not seen ranked above everything."""
+        """The metric if a kind of negatives that was not seen ranked above everything.
+
+        Where rows below every positive are heavy, not above what a kind of positives that was not
+        seen there would make of it.
+        """
         share = self.unseen(level)[1]
         cells = _scaled(self.cells, 1.0, 1.0 - share)
         above = np.array(np.broadcast_to(cells.above, np.shape(cells.positives)), dtype=np.float64)
         above[..., 0] += share * total_negatives(self.cells)
-        return self.metric.unit_value(cells._replace(above=above))
+        guard = self.metric.unit_value(cells._replace(above=above))
+        return guard if self.local is None else np.minimum(guard, self._sunk(self.local, level))
+
+    def _sunk(self, local: LocalWeights, level: float) -> Any:
+        """The metric if heavy positives that were not seen ranked below everything.
+
+        They weigh what rows there do, less what an effective positive weighs: so much room the
+        variance leaves where all weigh the same.
+        """
+        rows = local.rows[0]
+        unseen = (1.0 - limits.certain_limit(rows, level)) * rows * local.excess
+        cells, shape = self.cells, np.shape(self.cells.positives)
+        nothing = np.zeros_like(unseen)
+        return self.metric.unit_value(
+            Cells(
+                _followed_by(cells.positives, unseen),
+                _followed_by(np.broadcast_to(cells.tied, shape), nothing),
+                _followed_by(np.broadcast_to(cells.above, shape), cells.below),
+                nothing,
+                cells.missed,
+            )
+        )
 
     def ceiling(self, level: float) -> Any:
         """The metric if a kind of positives that was not seen ranked above everything.
@@ -264,6 +289,11 @@ def _scaled(cells: Cells, positives: Any, negatives: Any) -> Cells:
 def _led_by(first: Any, rest: Any) -> Any:
     """Put one more row on top of each ranking."""
     return np.concatenate([np.asarray(first)[..., np.newaxis], rest], axis=-1)
+
+
+def _followed_by(rest: Any, last: Any) -> Any:
+    """Put one more row at the end of each ranking."""
+    return np.concatenate([rest, np.asarray(last)[..., np.newaxis]], axis=-1)
 
 
 def total_negatives(cells: Cells) -> Any:

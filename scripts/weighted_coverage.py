@@ -1,0 +1,136 @@
+"""Print how intervals and bands do where rows were kept with a chance that depends on the score.
+
+A row that was kept with probability p weighs 1/p. The rule for such weights was chosen on the
+scenarios of `UNSEEN` and `HELD_OUT`; the regular ones, the two below and the last two designs were
+looked at when it was finished:
+
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 150
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 60 --bands
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+import precall as pr
+from precall.simulate import HELD_OUT, REGULAR, UNSEEN, Scenario
+from precall.simulate.distributions import Gamma, Mixture, Normal, Pareto, Uniform
+from precall.simulate.scenarios import Pair
+
+FloatArray = npt.NDArray[np.float64]
+
+#: Rows before some are left out, by prevalence.
+ROWS = {0.1: 4000, 0.01: 12_000}
+
+#: Where bands are asked.
+RECALLS = np.linspace(0.1, 0.9, 41)
+
+#: Chance to be kept, by the share of rows at or above.
+DESIGNS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "all at the top, 1 in 80 at the bottom": lambda share: np.select(
+        [share < 0.05, share < 0.2], [1.0, 0.2], 1 / 80
+    ),
+    "densely at the top, falling smoothly": lambda share: np.clip(0.02 / share**0.7, 0.0, 1.0),
+    "1 in 10 at the top, all others": lambda share: np.where(share < 0.05, 0.1, 1.0),
+    "1 in 5 at the top, all others": lambda share: np.where(share < 0.05, 0.2, 1.0),
+    "1 in 20 in the middle, all others": lambda share: np.where(
+        (share > 0.03) & (share < 0.3), 0.05, 1.0
+    ),
+    "in inverse proportion to the rank": lambda share: np.clip(0.01 / share, 0.0, 1.0),
+}
+NOISE = "all, with lognormal weights"
+
+#: Two that nothing about weights was chosen on, nor looked at before it was finished.
+NEW: dict[str, Scenario] = {
+    "shelf": Pair(
+        Mixture((Uniform(location=3.0), Normal()), (0.6, 0.4)),
+        Mixture((Normal(), Uniform(location=2.5)), (0.97, 0.03)),
+    ),
+    "far_below": Pair(
+        Mixture((Pareto(2.0, scale=1.5), Normal(location=-1.0, scale=0.3)), (0.85, 0.15)),
+        Gamma(1.0),
+    ),
+}
+SETS = {"regular": REGULAR, "new": NEW, "chosen on": {**UNSEEN, **HELD_OUT}}
+
+
+def sample(
+    scenario: Scenario, prevalence: float, design: str, rng: np.random.Generator
+) -> pr.Ranking:
+    """Draw rows, leave some out, and rank the others; five positives at least."""
+    rows = ROWS[prevalence]
+    while True:
+        if design == NOISE:
+            labels, scores = _drawn(scenario, rows // 6, prevalence, rng)
+            weight = np.exp(rng.normal(size=labels.size))
+        else:
+            labels, scores = _drawn(scenario, rows, prevalence, rng)
+            chance = DESIGNS[design](rankdata(-scores) / rows)
+            kept = rng.random(rows) < chance
+            labels, scores, weight = labels[kept], scores[kept], 1.0 / chance[kept]
+        if labels.sum() >= 5:
+            return pr.rank(labels, scores, sample_weight=weight)
+
+
+def _drawn(
+    scenario: Scenario, rows: int, prevalence: float, rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int64], FloatArray]:
+    n_pos = rng.binomial(rows, prevalence)
+    return scenario.sample(n_pos, rows - n_pos, rng=rng)
+
+
+def interval_holds(ranking: pr.Ranking, truth: Any) -> tuple[bool, float]:
+    """Return whether the default interval has the truth, and its width."""
+    found = pr.interval(ranking)
+    return found.low <= truth <= found.high, found.high - found.low
+
+
+def band_holds(ranking: pr.Ranking, truth: Any) -> tuple[bool, float]:
+    """Return whether the default band has the curve at all recalls, and its mean width."""
+    found = pr.band(ranking, n_points=RECALLS.size, n_resamples=1000, rng=0)
+    inside = (found.low <= truth + 1e-12) & (truth - 1e-12 <= found.high)
+    return bool(inside.all()), float(np.mean(found.high - found.low))
+
+
+def main() -> None:
+    """Draw, ask and print a table."""
+    parser = argparse.ArgumentParser(description="Coverage where weights vary along the score.")
+    parser.add_argument("--data-sets", type=int, default=150)
+    parser.add_argument("--bands", action="store_true")
+    parser.add_argument("--scenarios", choices=SETS, nargs="+", default=["regular", "new"])
+    chosen = parser.parse_args()
+    holds = band_holds if chosen.bands else interval_holds
+    models = {name: model for key in chosen.scenarios for name, model in SETS[key].items()}
+    print("| rows were kept | cases | mean coverage | least | cases under .94 | mean width |")
+    print("|---|---|---|---|---|---|")
+    for number, design in enumerate([*DESIGNS, NOISE]):
+        cells = []
+        for (name, model), prevalence in itertools.product(models.items(), ROWS):
+            rng = np.random.default_rng([number, round(1000 * prevalence), *map(ord, name)])
+            truth = model.aucpr(prevalence)
+            if chosen.bands:
+                truth = model.precision(RECALLS, prevalence)
+            found = [
+                holds(sample(model, prevalence, design, rng), truth)
+                for _ in range(chosen.data_sets)
+            ]
+            held, width = np.mean(found, axis=0)
+            cells.append((held, width, f"{name}, {prevalence:g}"))
+        held = np.array([cell[0] for cell in cells])
+        least = cells[int(np.argmin(held))]
+        print(
+            f"| {design} | {len(cells)} | {held.mean():.3f} | {least[0]:.3f} ({least[2]}) | "
+            f"{np.sum(held < 0.94)} | {np.mean([cell[1] for cell in cells]):.3f} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

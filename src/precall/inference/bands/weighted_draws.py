@@ -1,0 +1,261 @@
+"""Curves drawn from rows whose weights differ: each row brings a random multiple of its weight.
+
+The true rates of a class at its n rows have the distribution of n + 1 exponential spacings over
+their sum. A row that weighs more takes a spacing as much longer; rows of one cell together take a
+gamma number with the mean and the variance that their weights give it. Where all rows of a class
+weigh the same, this is what :mod:`.fiducial` draws.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from precall.metrics.base import totals
+from precall.ranking import Cells, Ranking
+
+from ..local_weights import LocalWeights
+from .fiducial import Rates
+from .interpolation import interpolate_rows
+
+FloatArray = npt.NDArray[np.float64]
+
+# Draws are made in blocks of about this many numbers.
+_BLOCK = 1 << 20
+# More thresholds are merged: the curve between two of them is a straight line in ROC space.
+_MAX_THRESHOLDS = 400
+# A cell with ties is cut into so many, at most.
+_TIED_CELLS = 20
+
+
+def weights_vary(ranking: Ranking) -> bool:
+    """Return whether rows of one class weigh differently."""
+    if ranking.rows is None:
+        return False
+    return not np.allclose(totals(ranking.rows), ranking.effective_sizes, rtol=1e-9)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weights:
+    """Weight, sum of squared weights and number of rows of each cell."""
+
+    total: FloatArray
+    square: FloatArray
+    rows: FloatArray
+
+    @property
+    def fields(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """All three."""
+        return self.total, self.square, self.rows
+
+    def __getitem__(self, index: Any) -> _Weights:
+        """Return some of the cells."""
+        return _Weights(*(field[index] for field in self.fields))
+
+    def plus(self, other: _Weights) -> _Weights:
+        """Put the rows of other cells into these."""
+        return _Weights(*map(np.add, self.fields, other.fields))
+
+    def times(self, share: Any) -> _Weights:
+        """Return a share of the rows of each cell."""
+        return _Weights(*(field * share for field in self.fields))
+
+    def draw(self, rng: np.random.Generator, n_draws: int) -> FloatArray:
+        """Draw the weight of every cell."""
+        shape, scale = self._gamma
+        return rng.standard_gamma(shape, (n_draws, shape.size)) * scale
+
+    def draw_first(self, rng: np.random.Generator, n_draws: int) -> tuple[FloatArray, FloatArray]:
+        """Draw what the first row of every cell brings, and what the others do."""
+        shape, scale = self._gamma
+        first = np.minimum(shape, 1.0)
+        size = (n_draws, shape.size)
+        parts = (rng.standard_gamma(each, size) * scale for each in (first, shape - first))
+        return next(parts), next(parts)
+
+    @property
+    def _gamma(self) -> tuple[FloatArray, FloatArray]:
+        held = self.total > 0
+        square = np.where(held, self.square, 1.0)
+        shape = np.where(held, self.total**2 / square, 0.0)
+        # Equal weights are worth their number of rows, whatever the rounding.
+        whole = np.round(shape)
+        shape = np.where(np.abs(shape - whole) <= 1e-9 * np.maximum(whole, 1.0), whole, shape)
+        return shape, np.where(held, square / np.where(held, self.total, 1.0), 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class _Places:
+    """Down the scores, cell by cell: others, an own row, others among more own rows; then others.
+
+    The others `inside` a cell are spread evenly over its own rows after the first.
+    """
+
+    before: _Weights
+    own: _Weights
+    inside: _Weights
+    after: _Weights
+
+
+class _Drawn(NamedTuple):
+    """Rates on the grid, where they may be 0 and where 1, and the own class's share of all."""
+
+    rate: FloatArray
+    none: npt.NDArray[np.bool_]
+    all_: npt.NDArray[np.bool_]
+    share: FloatArray
+
+
+def draw_weighted(
+    ranking: Ranking,
+    kind: str,
+    grid: FloatArray,
+    n_draws: int,
+    rng: np.random.Generator,
+    ties: str,
+) -> tuple[Rates, FloatArray]:
+    """Draw what :func:`.fiducial.draw_rates` does, and the prevalence that goes with each curve."""
+    coarse = ranking.coarsen(_MAX_THRESHOLDS)
+    local = LocalWeights.of(coarse.cells, coarse.rows or coarse.cells, coarse.squares)
+    tied = _negatives_first(coarse) if kind == "roc" else _positives_first(coarse)
+    own, other = (1, 0) if kind == "roc" else (0, 1)
+    ends = np.array([local.bottom[own], local.top[other], local.bottom[other]])
+    drawn = _draw(_spread(tied), ends, grid, n_draws, rng)
+    fewest = most = drawn
+    if ties == "bound" and tied.inside.rows.any():
+        fewest = _draw(_shifted(tied, last=True), ends, grid, n_draws, rng)
+        most = _draw(_shifted(tied, last=False), ends, grid, n_draws, rng)
+    rates = Rates(
+        drawn.rate,
+        np.where(fewest.none, 0.0, fewest.rate),
+        np.where(most.all_, 1.0, most.rate),
+    )
+    return rates, 1.0 - drawn.share if kind == "roc" else drawn.share
+
+
+def _draw(
+    places: _Places, ends: FloatArray, grid: FloatArray, n_draws: int, rng: np.random.Generator
+) -> _Drawn:
+    block = max(_BLOCK // (4 * (places.own.rows.size + grid.size)), 1)
+    sizes = [min(block, n_draws - first) for first in range(0, n_draws, block)]
+    blocks = [_draw_block(places, ends, grid, size, rng) for size in sizes]
+    return _Drawn(*(np.concatenate(parts) for parts in zip(*blocks, strict=True)))
+
+
+def _draw_block(
+    places: _Places, ends: FloatArray, grid: FloatArray, n_draws: int, rng: np.random.Generator
+) -> _Drawn:
+    """Draw weights of all cells; `ends` are those of an unseen own row and of others at both ends.
+
+    As in the fiducial band, a whole spacing follows the last own row, and half a row of the other
+    class is added at either end.
+    """
+    unseen = rng.standard_gamma([1.0, 0.5, 0.5], (n_draws, 3)) * ends
+    own = _interleaved(*places.own.draw_first(rng, n_draws), unseen[:, :1])
+    others = _interleaved(
+        places.before.draw(rng, n_draws), places.inside.draw(rng, n_draws), unseen[:, 2:]
+    )
+    others[:, -1:] += places.after.draw(rng, n_draws)
+    others += unseen[:, 1:2]
+    total, whole = own[:, -1:], others[:, -1:]
+    place, level = own / total, np.broadcast_to(grid, (n_draws, grid.size))
+    counted = np.cumsum(np.stack([places.before.rows, places.inside.rows], axis=-1))
+    # Under one row above is compatible with none; and so at the other end.
+    first = 1 + np.count_nonzero(counted < 1.0)
+    last = np.count_nonzero(counted <= counted[-1] + places.after.rows[0] - 1.0)
+    return _Drawn(
+        interpolate_rows(level, place, others / whole),
+        level < place[:, first : first + 1],
+        level >= place[:, last : last + 1],
+        total / (total + whole),
+    )
+
+
+def _interleaved(first: FloatArray, rest: FloatArray, end: FloatArray) -> FloatArray:
+    """Cumulate from 0: the first of each cell, the rest of it, ..., what is at the end."""
+    steps = np.zeros((len(first), 2 * first.shape[1] + 2))
+    steps[:, 1:-1:2], steps[:, 2:-1:2], steps[:, -1:] = first, rest, end
+    return np.cumsum(steps, axis=1)
+
+
+def _positives_first(ranking: Ranking) -> _Places:
+    """The places of positives: negatives above each, and tied."""
+    parts = [
+        (np.atleast_1d(np.asarray(field, dtype=np.float64)) for field in cells[:4])
+        for cells in _three(ranking)
+    ]
+    own, tied, above, below = (_Weights(*each) for each in zip(*parts, strict=True))
+    return _only_own(_Places(above, own, tied, below))
+
+
+def _negatives_first(ranking: Ranking) -> _Places:
+    """The places of negatives: those above a threshold, those tied with its positives, ..."""
+    fields = []
+    for cells in _three(ranking):
+        size = 2 * cells.positives.size + 1
+        own, tied = np.zeros(size), np.zeros(size)
+        own[:-1:2], own[1::2], own[-1] = cells.above, cells.tied, cells.below
+        tied[1::2] = cells.positives
+        fields.append((np.zeros(size), own, tied, np.zeros(1)))
+    return _only_own(_Places(*(_Weights(*each) for each in zip(*fields, strict=True))))
+
+
+def _three(ranking: Ranking) -> tuple[Cells, Cells, Cells]:
+    cells = ranking.cells
+    return cells, ranking.squares or cells, ranking.rows or cells
+
+
+def _only_own(places: _Places) -> _Places:
+    """Leave out places without own rows: the others there come before the next, or at the end."""
+    kept = np.flatnonzero(places.own.rows > 0)
+    before, after = _moved_on(places.before, places.inside, places.after, kept)
+    return _Places(before, places.own[kept], places.inside[kept], after)
+
+
+def _moved_on(
+    before: _Weights, inside: _Weights, after: _Weights, kept: npt.NDArray[np.int64]
+) -> tuple[_Weights, _Weights]:
+    """Put the others of places that are not kept before the next, or at the end."""
+    starts, end = np.concatenate([[0], kept[:-1] + 1]), kept[-1] + 1
+    found = []
+    for first, second, last in zip(before.fields, inside.fields, after.fields, strict=True):
+        loose = first + second
+        loose[kept] = first[kept]
+        found.append((np.add.reduceat(loose[:end], starts), last + loose[end:].sum()))
+    ours, theirs = zip(*found, strict=True)
+    return _Weights(*ours), _Weights(*theirs)
+
+
+def _shifted(places: _Places, *, last: bool) -> _Places:
+    """Put tied others after the own rows of their cell, or before them."""
+    nothing = places.inside.times(0.0)
+    if not last:
+        return _Places(places.before.plus(places.inside), places.own, nothing, places.after)
+    later = _Weights(*(np.append(0.0, field[:-1]) for field in places.inside.fields))
+    return _Places(
+        places.before.plus(later), places.own, nothing, places.after.plus(places.inside[-1:])
+    )
+
+
+def _spread(places: _Places) -> _Places:
+    """Spread tied others evenly: the i-th of r own rows has ``i / (r + 1)`` of them above it.
+
+    That is the mean over all orders. A cell becomes several, whose weights are drawn one by one.
+    """
+    rows, tied = places.own.rows, places.inside
+    times = np.where(tied.rows > 0, np.clip(rows, 1, _TIED_CELLS), 1).astype(np.int64)
+    index = np.repeat(np.arange(times.size), times)
+    leading = np.append(True, np.diff(index) > 0)
+    each, own = tied.times(1.0 / (rows + 1.0))[index], places.own.times(1.0 / times)[index]
+    # Of each cell one part of the tied rows is left: it comes before the next.
+    left = np.append(0.0, np.diff(index) > 0)
+    before = each.plus(places.before[index].times(leading))
+    return _Places(
+        before.plus(each[np.maximum(np.arange(index.size) - 1, 0)].times(left)),
+        own,
+        each.times(np.maximum(own.rows - 1.0, 0.0)),
+        places.after.plus(each[-1:]),
+    )
