@@ -5,13 +5,16 @@ import io
 import json
 import os
 import re
+import sqlite3
 import sys
 import threading
 import warnings
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 import pyarrow.feather as feather
@@ -188,6 +191,53 @@ def test_large_parquet_goes_through_the_engine(run, tmp_path, monkeypatch):
     operated += ("--min-precision", "0.3", "--pos-label", "1", "--memory", 2)
     ours = operating_point(pr.rank(columns["y"], columns["a"]), min_precision=0.3)
     assert run(*operated).json()["models"][0]["threshold"] == ours.threshold
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "jsonl", "sqlite"])
+@pytest.mark.parametrize(("column", "positive"), [("animal", "cat"), ("number", "2")])
+def test_one_label_against_the_rest_however_the_rows_are_read(
+    run, tmp_path, monkeypatch, kind, column, positive
+):
+    rng = np.random.default_rng(5)
+    codes = rng.choice(3, 20_000, p=[0.5, 0.4, 0.1])
+    # Few enough distinct scores that nothing is merged in little memory.
+    frame = pd.DataFrame(
+        {
+            "animal": np.array(["dog", "bird", "cat"])[codes],
+            "number": codes,
+            "s": np.round(rng.normal(size=codes.size) + (codes == 2), 2),
+            "g": rng.choice(["u", "v"], codes.size),
+        }
+    )
+    path = tmp_path / f"rows.{kind}"
+    source = (path, "--memory", 2)
+    if kind == "csv":
+        frame.to_csv(path, index=False)
+    elif kind == "parquet":
+        frame.to_parquet(path)
+    elif kind == "jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        with closing(sqlite3.connect(path)) as connection:
+            frame.to_sql("rows", connection, index=False)
+        source = (f"sqlite:///{path}", "--table", "rows")
+    options = ("--label", column, "--score", "s", "--group", "g", "--json")
+    monkeypatch.setattr("precall.cli.inputs.columns_of", refuse)
+    found = run("evaluate", *source, *options, "--pos-label", positive)
+    assert found.status == 0, found.err
+    told = "is positive, and '" in found.err
+    assert told == (kind != "sqlite")
+    ours = pr.evaluate(codes == 2, {"s": frame["s"]}, groups=frame["g"]).to_dict()
+    theirs = found.json()
+    assert theirs["models"][0]["measures"]["aucpr"] == ours["models"][0]["measures"]["aucpr"]
+    for mine, other in zip(ours["groups"], theirs["groups"], strict=True):
+        assert (mine["name"], mine["n_pos"]) == (other["name"], other["n_pos"])
+    wrong = run("evaluate", *source, *options, "--pos-label", "7")
+    assert (wrong.status, "no label" in wrong.err) == (2, True)
+    assert len(wrong.err.strip().splitlines()) == 1
+    nothing_said = run("evaluate", *source, *options)
+    assert nothing_said.status == 2
+    assert "--pos-label" in nothing_said.err
 
 
 @pytest.mark.parametrize(

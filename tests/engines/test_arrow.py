@@ -17,6 +17,7 @@ from precall.engines import arrow
 from precall.exceptions import DirectionWarning, InputError, MemoryLimitError
 from precall.groups.ranking_by_group import rank_groups
 from precall.ranking.segments import SegmentCounts
+from precall.readers.options import ReadOptions
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")
@@ -501,6 +502,41 @@ def test_labels_that_only_differ_between_shards():
     parts = [pa.table({"y": [1, 0], "s": [1.0, 2.0]}), pa.table({"y": [1, -1], "s": [1.0, 2.0]})]
     with pytest.raises(InputError, match=r"at most two labels, got 3 .* third one is 3"):
         arrow.rank(lambda: parts, **NAMES)
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+def test_one_label_against_the_rest(table, tmp_path):
+    """Of words and of numbers, in pieces and in one pass, alone, by group and compared."""
+    names = np.array(table["g"].to_pylist())
+    numbers = np.select([names == "north", names == "south"], [3, 5], 8)
+    wide = table.append_column("k", pa.array(numbers)).append_column(
+        "t", pa.array(-table["s"].to_numpy())
+    )
+    scores, positive = table["s"].to_numpy(), names == "south"
+    said = []
+    for label, pos_label in (("g", "south"), ("k", 5), ("k", 5.0)):
+        asked = {"label": label, "pos_label": pos_label, "one_against_rest": True}
+        assert arrow.rank(wide, score="s", **asked) == pr.rank(positive, scores)
+        pq.write_table(wide, tmp_path / "wide.parquet")
+        told = ReadOptions(say=said.append)
+        arrow.rank(tmp_path / "wide.parquet", score="s", options=told, **asked)
+        coarse = arrow.rank(wide.to_reader(), score="s", max_rows=50, **asked)
+        low, high = pr.tie_bounds(coarse)
+        assert low <= pr.aucpr(pr.rank(positive, scores)) <= high
+        groups = arrow.rank_groups(wide, score="s", group="y", **asked)
+        expected = rank_groups(positive, scores, table["y"].to_numpy())
+        assert all(one == other for one, other in zip(groups, expected, strict=True))
+        both = arrow.compare(wide, scores=["s", "t"], **asked)
+        assert both.estimates == pr.compare(positive, {"s": scores, "t": -scores}).estimates
+        with pytest.raises(InputError, match="at most two labels"):
+            arrow.rank(wide, label=label, score="s", pos_label=pos_label)
+    assert said[0].startswith("label column 'g': 'south' is positive, and '")
+    with pytest.raises(InputError, match="label='k' has no label 4; it has '"):
+        arrow.rank(wide, label="k", score="s", pos_label=4, one_against_rest=True)
+    with pytest.raises(InputError, match="one_against_rest must be"):
+        arrow.rank(wide, label="k", score="s", one_against_rest="yes")
+    with pytest.raises(InputError, match="at most two labels"):  # a column of something else
+        arrow.rank(wide, label="s", score="s", pos_label=0.0, one_against_rest=True)
 
 
 def test_weights_that_are_all_zero(table):

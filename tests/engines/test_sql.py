@@ -176,6 +176,29 @@ def test_groups_that_are_numbers_and_a_group_whose_weights_are_zero(base):
     assert [len(ranking) for ranking in found] == [len(ranking) for ranking in expected] == [0, 1]
 
 
+@few
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from(["a", "b", "c", "d"]), finite, weights.filter(bool)),
+        min_size=1,
+        max_size=30,
+    )
+)
+def test_one_label_against_the_rest(base, rows):
+    rows = [*rows, ("c", 0.0, 1.0), ("a", 1.0, 0.1), ("b", -1.0, 1e9)]
+    base.fill({"y": "text", "s": "double", "w": "double"}, rows)
+    y, s, w = (list(column) for column in zip(*rows, strict=True))
+    positive = [label == "c" for label in y]
+    asked = {"pos_label": "c", "one_against_rest": True}
+    assert_same(base.rank(**asked), quietly(pr.rank, positive, s), s)
+    weighted = quietly(pr.rank, positive, s, sample_weight=w)
+    assert_same(base.rank(**asked, weight="w"), weighted, s)
+    with pytest.raises(InputError, match="at most two labels"):
+        base.rank(pos_label="c")
+    with pytest.raises(InputError, match="label='y' has no label 'x'; it has 'a', 'b', 'c'"):
+        base.rank(pos_label="x", one_against_rest=True)
+
+
 def test_decimals_are_the_nearest_floats(base):
     """Two decimals that are one float are one score; a direct cast of DuckDB's is off by a bit."""
     texts = ["0.1", "0.10000000000000000001", "12345678901234567.89", "12345678901234567.90"]

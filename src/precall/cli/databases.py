@@ -120,6 +120,7 @@ def ranked_in_database(
             "label": roles.label,
             "weight": roles.weight,
             "pos_label": _positive_label(connection, table, roles),
+            "one_against_rest": roles.pos_label is not None,
         }
         rankings = {
             name: sql.rank(connection, (table,), score=name, thresholds=thresholds, **columns)

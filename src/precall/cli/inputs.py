@@ -278,7 +278,9 @@ def ranked_by_pieces(
                 score=name,
                 weight=roles.weight,
                 pos_label=pos_label,
+                one_against_rest=roles.pos_label is not None,
                 memory=request.memory,
+                options=ReadOptions(say=request.reading.say),
                 progress=progress,
             )
             try:

@@ -32,6 +32,10 @@ _MARK_WIDTH = 6
 # Arguments of the library, and what the command line calls them.
 _OPTIONS = (
     (re.compile(r"missing='drop'"), "--missing drop"),
+    (
+        re.compile(", and pass one_against_rest=True to count all others as negative"),
+        ", and the others are negative",
+    ),
     (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
     (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
     (re.compile(r"\(every=\)"), "(--every)"),

@@ -6,14 +6,15 @@ rejected here: what is found is written down with its place, and judged over all
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from .._arrow import flat, is_nested, is_number, plain
+from .._options import as_flag
 from .._validation import as_scores, require_label
 from ..exceptions import InputError
 from ..readers.wanted import Wanted
@@ -26,17 +27,23 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Which columns to read, and what counts as positive."""
+    """Which columns to read, and what counts as positive.
+
+    With `one_against_rest` there may be more than two labels; `say` is told which are negative.
+    """
 
     label: str
     score: str
     weight: str | None = None
     group: str | None = None
     pos_label: Any = 1
+    one_against_rest: bool = False
+    say: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         """Refuse several labels where one is wanted."""
         require_label(self.pos_label)
+        as_flag(self.one_against_rest, "one_against_rest")
 
     @property
     def columns(self) -> dict[str, str]:

@@ -36,7 +36,13 @@ class PairedRequest(Request):
 
     def alone(self, name: str) -> Request:
         """The columns of one model."""
-        return Request(label=self.label, score=name, weight=self.weight, pos_label=self.pos_label)
+        return Request(
+            label=self.label,
+            score=name,
+            weight=self.weight,
+            pos_label=self.pos_label,
+            one_against_rest=self.one_against_rest,
+        )
 
 
 class PairedPiece(NamedTuple):

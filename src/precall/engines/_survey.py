@@ -16,6 +16,8 @@ import numpy.typing as npt
 
 from .._validation import BAD_WEIGHT, FAR_WEIGHT, MISSING, as_positive_mask, is_far_weight
 from ..exceptions import InputError
+from ..readers import label_columns
+from ..readers.messages import shown
 from ._columns import Array, Encoded, FloatArray, Mask, Piece, Request
 
 Keys = npt.NDArray[np.uint64]
@@ -24,6 +26,8 @@ Place = tuple[int, int]  # shard, position in it
 # Two labels are allowed; more are only counted and shown in a message, up to this many.
 MOST_LABELS = 1000
 _SHOWN_LABELS = 5
+#: How to ask for one label against several others.
+REST = ", and pass one_against_rest=True to count all others as negative"
 # What can be wrong with a row: in which role, which rule it breaks, and what to do.
 _FLAWS = {
     "label": ("label", MISSING),
@@ -199,6 +203,8 @@ class Survey:
         fits = all(kind == isinstance(pos_label, (str, bytes)) for kind in textual)
         if fits:
             self._judge("label")
+            if len(distinct) > 2 and self.request.one_against_rest:
+                return self._judge_rest(distinct)
             if len(distinct) > 2:
                 self._reject_labels(distinct)
         # One row per distinct label breaks the same rules as all the rows do; a second one of those
@@ -207,17 +213,32 @@ class Survey:
         common = [label for label in distinct if self.labels[label].count > fewest]
         as_positive_mask(np.array([*distinct, *common]), pos_label, name)
 
+    def _judge_rest(self, distinct: list[Any]) -> None:
+        """Accept one label against several others, as a file in memory does."""
+        name, pos_label = self.request.shown("label"), self.request.pos_label
+        if len(distinct) > label_columns.MOST_LABELS:
+            self._reject_labels(distinct)
+        if pos_label not in distinct:
+            raise InputError(
+                f"{name} has no label {pos_label!r}; it has {label_columns.listed(distinct)}."
+            )
+        if self.request.say is not None:
+            column = f"label column {shown(self.request.label)}"
+            label_columns.say_rest(column, distinct, pos_label, self.request.say)
+
     def _reject_labels(self, distinct: list[Any]) -> NoReturn:
         name, pos_label = self.request.shown("label"), self.request.pos_label
         others = [label for label in distinct if label != pos_label]
         third = self._position(self.labels[others[1]].first)
         where = f"; the first row with a third one is {third}" if self.placed else ""
-        shown = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])
+        few = ", ".join(repr(label) for label in distinct[:_SHOWN_LABELS])
         number = f"more than {MOST_LABELS}" if len(distinct) > MOST_LABELS else str(len(distinct))
+        way = "make a column that is true for one class and false for the rest"
+        if len(distinct) <= label_columns.MOST_LABELS:
+            way = f"say which one is positive with pos_label={REST}"
         raise InputError(
-            f"{name} must have at most two labels, got {number} ({shown}"
-            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}){where}: make a column that is "
-            "true for one class and false for the rest."
+            f"{name} must have at most two labels, got {number} ({few}"
+            f"{', ...' if len(distinct) > _SHOWN_LABELS else ''}){where}: {way}."
         )
 
 

@@ -35,6 +35,17 @@ class ClassFacts:
     low: float = math.nan
     high: float = math.nan
 
+    def __add__(self, other: ClassFacts) -> ClassFacts:
+        """Facts of a class that has several labels."""
+        if not (self.used and other.used):
+            return self if self.used else other
+        return ClassFacts(
+            used=self.used + other.used,
+            largest=max(self.largest, other.largest),
+            low=min(self.low, other.low),
+            high=max(self.high, other.high),
+        )
+
     @property
     def range(self) -> float:
         """Highest less lowest score; NaN or infinite where there is no such thing."""
@@ -253,7 +264,7 @@ class Table:
             is_positive = bool(label == self.request.pos_label)
             positive = stored if is_positive else positive
             if used:
-                classes[is_positive] = ClassFacts(
+                classes[is_positive] += ClassFacts(
                     used=int(used), largest=float(largest), low=float(low), high=float(high)
                 )
         return TableSurvey(

@@ -47,6 +47,7 @@ def rank(
     score: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
     thresholds: object = (),
     missed_positives: int = 0,
@@ -78,6 +79,8 @@ def rank(
         Name of the column with weights.
     pos_label : label, default 1
         The label of the positive class.
+    one_against_rest : bool, default False
+        Whether every label but `pos_label` is negative; if not, a third label is refused.
     max_rows : int, optional
         Coarsen the result to this many rows. Memory then no longer grows with the
         number of positives, and :func:`precall.tie_bounds` of the result contains the exact value.
@@ -120,7 +123,15 @@ def rank(
     >>> ranking == pr.rank(example.label, example.scores["gradient_boosting"])
     True
     """
-    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=None,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+        say=options.say if options else None,
+    )
     kept = None
     if not (isinstance(thresholds, tuple) and not thresholds and missed_positives == 0):
         kept = {"thresholds": thresholds, "missed_positives": missed_positives}
@@ -136,6 +147,7 @@ def rank_groups(
     group: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
     memory: int = 512 * 2**20,
     progress: Progress | None = None,
@@ -148,7 +160,9 @@ def rank_groups(
     ----------
     group : str
         Name of the column of groups: each of its values is ranked by itself.
-    data, label, score, weight, pos_label, max_rows, memory, progress, options, thresholds
+    data, label, score, weight, pos_label, one_against_rest
+        As in :func:`rank`.
+    max_rows, memory, progress, options, thresholds
         As in :func:`rank`; `max_rows` is per group, and `thresholds` are kept in every group.
 
     Returns
@@ -156,7 +170,15 @@ def rank_groups(
     RankingSet
         One ranking per group.
     """
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=group,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+        say=options.say if options else None,
+    )
     kept = {"thresholds": thresholds}
     rankings: RankingSet = _ranked(data, request, max_rows, memory, progress, options, kept)
     return rankings
@@ -169,6 +191,7 @@ def compare(
     scores: Sequence[str],
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     metric: Any = "aucpr",
     distribution: str = "t",
     sampling: str | None = None,
@@ -191,7 +214,7 @@ def compare(
         Names of the columns with scores, one per model, at least two.
     metric, distribution, sampling, confidence_level
         As in :func:`precall.compare` by influence values.
-    label, weight, pos_label, memory, progress, options
+    label, weight, pos_label, one_against_rest, memory, progress, options
         As in :func:`rank`; `progress` starts again with every model.
 
     Returns
@@ -213,7 +236,12 @@ def compare(
     names = _as_models(scores)
     what = as_smooth(metric)
     request = PairedRequest(
-        label=label, score=names[0], others=tuple(names[1:]), weight=weight, pos_label=pos_label
+        label=label,
+        score=names[0],
+        others=tuple(names[1:]),
+        weight=weight,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
     )
     _refuse_once(data, request)
     rankings = {
@@ -223,6 +251,7 @@ def compare(
             score=name,
             weight=weight,
             pos_label=pos_label,
+            one_against_rest=one_against_rest,
             thresholds=what.thresholds,
             memory=memory,
             progress=progress,

@@ -27,6 +27,7 @@ def rank(
     score: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
     thresholds: object = (),
     missed_positives: int = 0,
@@ -41,7 +42,7 @@ def rank(
     ----------
     data : dask.dataframe.DataFrame, or list of delayed partitions
         Partitions are pandas data frames, or anything that PyArrow can read as a table.
-    label, score, weight, pos_label
+    label, score, weight, pos_label, one_against_rest
         As in :func:`precall.engines.arrow.rank`.
     max_rows : int, optional
         Coarsen the result to this many rows. Beyond eight times as many distinct
@@ -75,7 +76,14 @@ def rank(
     ...     engine.rank(dd.from_pandas(frame, npartitions=2), label="y", score="s")
     Ranking(n_pos=2, n_neg=2, prevalence=0.5, thresholds=2, tied=0 %)
     """
-    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=None,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     kept = {"thresholds": thresholds, "missed_positives": missed_positives}
     ranking: Ranking = _ranked(data, request, max_rows, kept)
     return ranking
@@ -89,6 +97,7 @@ def rank_groups(
     group: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
 ) -> RankingSet:
     """Rank every group of a Dask data frame, exactly.
@@ -97,7 +106,7 @@ def rank_groups(
     ----------
     group : str
         Name of the column of groups: each of its values is ranked by itself.
-    data, label, score, weight, pos_label, max_rows
+    data, label, score, weight, pos_label, one_against_rest, max_rows
         As in :func:`rank`; `max_rows` is per group.
 
     Returns
@@ -105,7 +114,14 @@ def rank_groups(
     RankingSet
         One ranking per group.
     """
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=group,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     rankings: RankingSet = _ranked(data, request, max_rows)
     return rankings
 

@@ -32,6 +32,7 @@ def rank(
     score: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
     thresholds: object = (),
     missed_positives: int = 0,
@@ -47,7 +48,7 @@ def rank(
     ----------
     data : pyspark.sql.DataFrame
         Of a classic session or of Spark Connect.
-    label, score, weight, pos_label
+    label, score, weight, pos_label, one_against_rest
         As in :func:`precall.engines.arrow.rank`. Names are taken literally, dots and backticks
         included.
     max_rows : int, optional
@@ -74,7 +75,14 @@ def rank(
     is repeated by Spark; tasks only return their counts (no accumulators), so nothing is counted
     twice.
     """
-    request = Request(label=label, score=score, weight=weight, group=None, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=None,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     kept = {"thresholds": thresholds, "missed_positives": missed_positives}
     ranking: Ranking = _ranked(data, request, max_rows, kept)
     return ranking
@@ -88,6 +96,7 @@ def rank_groups(
     group: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     max_rows: int | None = None,
 ) -> RankingSet:
     """Rank every group of a PySpark data frame, exactly.
@@ -96,7 +105,7 @@ def rank_groups(
     ----------
     group : str
         Name of the column of groups: each of its values is ranked by itself.
-    data, label, score, weight, pos_label, max_rows
+    data, label, score, weight, pos_label, one_against_rest, max_rows
         As in :func:`rank`; `max_rows` is per group. Groups are partitioned: the
         counts of a group are added up in one place.
 
@@ -105,7 +114,14 @@ def rank_groups(
     RankingSet
         One ranking per group.
     """
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=group,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     rankings: RankingSet = _ranked(data, request, max_rows)
     return rankings
 

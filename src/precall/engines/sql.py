@@ -30,6 +30,7 @@ def rank(
     score: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
     thresholds: object = (),
     missed_positives: int = 0,
 ) -> Ranking:
@@ -50,6 +51,8 @@ def rank(
         Names of columns, exactly as the database shows them.
     pos_label : label, default 1
         The label of the positive class.
+    one_against_rest : bool, default False
+        Whether every label but `pos_label` is negative; if not, a third label is refused.
     thresholds, missed_positives
         As in :func:`precall.rank`.
 
@@ -86,7 +89,13 @@ def rank(
     Ranking(n_pos=2, n_neg=2, prevalence=0.5, thresholds=2, tied=0 %)
     >>> connection.close()
     """
-    request = Request(label=label, score=score, weight=weight, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     missed = as_count(missed_positives, "missed_positives")
     as_thresholds(thresholds, np.dtype(np.float64))  # what is wrong with them, before any query
     database = Database.of(connection)
@@ -114,6 +123,7 @@ def rank_groups(
     group: str,
     weight: str | None = None,
     pos_label: object = 1,
+    one_against_rest: bool = False,
 ) -> RankingSet:
     """Rank every group of a table, a view or the result of a query, inside the database.
 
@@ -121,7 +131,7 @@ def rank_groups(
     ----------
     group : str
         Name of the column of groups: each of its values is ranked by itself.
-    connection, table_or_query, label, score, weight, pos_label
+    connection, table_or_query, label, score, weight, pos_label, one_against_rest
         As in :func:`rank`.
 
     Returns
@@ -129,7 +139,14 @@ def rank_groups(
     RankingSet
         One ranking per group.
     """
-    request = Request(label=label, score=score, weight=weight, group=group, pos_label=pos_label)
+    request = Request(
+        label=label,
+        score=score,
+        weight=weight,
+        group=group,
+        pos_label=pos_label,
+        one_against_rest=one_against_rest,
+    )
     database = Database.of(connection)
     with database.as_found():
         table = Table.of(database, table_or_query, request)

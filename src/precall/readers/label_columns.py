@@ -43,7 +43,8 @@ def _rarer(encoded: Any, words: list[str]) -> str:
     return words[int(np.argmin(rows))]
 
 
-def _listed(labels: Sequence[Any]) -> str:
+def listed(labels: Sequence[Any]) -> str:
+    """Return the first labels in words."""
     return ", ".join(shown(one) for one in labels[:5]) + (", ..." if len(labels) > 5 else "")
 
 
@@ -55,16 +56,15 @@ def _refuse_many(name: str, labels: Sequence[Any], pos_label: Any) -> None:
     if len(labels) <= MOST_LABELS:
         way = "say which one is positive with pos_label=, and the others are negative"
     raise InputError(
-        f"{name} has {len(labels)} different labels ({_listed(labels)}), and two are allowed: "
-        f"{way}."
+        f"{name} has {len(labels)} different labels ({listed(labels)}), and two are allowed: {way}."
     )
 
 
-def _say_rest(name: str, labels: Sequence[Any], positive: Any, say: Callable[[str], None]) -> None:
+def say_rest(name: str, labels: Sequence[Any], positive: Any, say: Callable[[str], None]) -> None:
     """Say which labels are negative, where there are several."""
     others = [one for one in labels if one != positive]
     if len(others) > 1:
-        say(f"{name}: {shown(positive)} is positive, and {_listed(others)} are negative.")
+        say(f"{name}: {shown(positive)} is positive, and {listed(others)} are negative.")
 
 
 def positive_numbers(
@@ -80,7 +80,7 @@ def positive_numbers(
         if len(distinct) <= 2 or (pos_label is not None and value not in distinct):
             raise
         _refuse_many(name, distinct, pos_label)
-        _say_rest(name, distinct, value, say)
+        say_rest(name, distinct, value, say)
         return np.asarray(labels == value, dtype=np.bool_)
 
 
@@ -89,15 +89,15 @@ def positive_text(column: Any, label: str, pos_label: Any, say: Callable[[str], 
     name = f"label column {shown(label)}"
     encoded = column.dictionary_encode()
     words = encoded.dictionary.to_pylist()
-    listed = _listed(words)
+    names = listed(words)
     _refuse_many(name, words, pos_label)
     if pos_label is None:
         raise InputError(
-            f"{name} holds words ({listed}): say which one is positive, for example "
+            f"{name} holds words ({names}): say which one is positive, for example "
             f"pos_label={shown(_rarer(encoded, words))}."
         )
     if str(pos_label) not in words:
-        raise InputError(f"{name} has no label {shown(pos_label)}; it has {listed}.")
-    _say_rest(name, words, str(pos_label), say)
+        raise InputError(f"{name} has no label {shown(pos_label)}; it has {names}.")
+    say_rest(name, words, str(pos_label), say)
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     return np.asarray(codes == words.index(str(pos_label)), dtype=np.bool_)
