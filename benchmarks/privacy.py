@@ -18,7 +18,9 @@ import numpy as np
 import precall as pr
 from precall import privacy
 from precall.exceptions import PrecallWarning
+from precall.privacy.mechanisms import SeededNoise
 from precall.simulate import Bibeta, Binormal, OffsetUniform, Scenario
+from studies._smooth_sensitivity import CALIBRATIONS, local_sensitivity, releases
 
 CELLS = (
     (500, 0.1),
@@ -45,7 +47,7 @@ METRICS = {
     "average_precision": (privacy.average_precision, privacy.pr_curve, pr.aucpr),
     "auroc": (privacy.auroc, privacy.roc_curve, pr.auroc),
 }
-WAYS = (*privacy.MECHANISMS, "curve", "curve, private edges")
+WAYS = ("rescaled", *CALIBRATIONS, "curve", "curve, private edges")
 
 Rows = tuple[np.ndarray, np.ndarray]
 
@@ -69,7 +71,27 @@ def release(
             rows[1], low=-100, high=100, n_bins=bins, epsilon=share, budget=budget, rng=rng
         )
         return curve(*rows, edges=edges, epsilon=epsilon - share, budget=budget, rng=rng).area()
-    return value(*rows, epsilon=epsilon, delta=DELTA, budget=budget, mechanism=way, rng=rng).value
+    if way in CALIBRATIONS:
+        return _by_smooth_sensitivity(metric, way, rows, epsilon, rng)
+    return value(*rows, epsilon=epsilon, budget=budget, mechanism=way, rng=rng).value
+
+
+def _by_smooth_sensitivity(
+    metric: str, way: str, rows: Rows, epsilon: float, rng: np.random.Generator
+) -> float:
+    ranking = pr.rank(*rows)
+    (found,) = releases(
+        METRICS[metric][2](ranking),
+        local=local_sensitivity(metric, way, rows[0].size),
+        mechanism=way,
+        n_pos=int(ranking.n_pos),
+        n_rows=rows[0].size,
+        epsilon=epsilon,
+        delta=DELTA,
+        times=1,
+        noise=SeededNoise(rng),
+    )
+    return float(found)
 
 
 def errors(

@@ -20,6 +20,7 @@ ABOUT = {
     "monitoring": "whether monitors keep their level, and how soon they notice",
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
+    "private_choice": "which private mechanism has the smallest error",
     "region": "the region that no precision-recall curve can reach",
     "slices": "whether the limits of all slices hold at once",
 }

@@ -22,7 +22,7 @@ from precall import privacy
 from precall.exceptions import ReliabilityWarning
 from precall.metrics.areas import aucpr, auroc
 from precall.privacy import sensitivity
-from precall.privacy.mechanisms import SeededReleaseWarning
+from precall.privacy.mechanisms import SeededNoise, SeededReleaseWarning
 from precall.ranking import Ranking, rank
 from precall.simulate import Bibeta, Empirical, Scenario
 
@@ -30,6 +30,7 @@ from ._cases import compute
 from ._privacy_page import draw, write_page
 from ._results import Results, Row
 from ._scores import read_scores
+from ._smooth_sensitivity import CALIBRATIONS, local_sensitivity, releases
 
 METRICS = ("auroc", "average_precision")
 EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 4.0)
@@ -43,7 +44,7 @@ BINS = 25
 
 
 class Mechanism(NamedTuple):
-    """A way to release: its name in :mod:`precall.privacy`, or "curve", and its delta."""
+    """A way to release: its name, in the package or among CALIBRATIONS, and its delta."""
 
     name: str
     delta: float = 0.0
@@ -88,25 +89,42 @@ def release(
     sample: Sample, metric: str, mechanism: Mechanism, epsilon: float, rng: np.random.Generator
 ) -> float:
     """Release a metric once, with noise from `rng`."""
-    budget = privacy.Budget(epsilon=epsilon, delta=mechanism.delta)
+    if mechanism.name in CALIBRATIONS:
+        return _by_smooth_sensitivity(sample, metric, mechanism, epsilon, rng)
     if mechanism.name == "curve":
-        return _read_off_curve(sample, metric, epsilon, budget, rng)
-    function = getattr(privacy, metric)
-    released = function(
+        return _read_off_curve(sample, metric, epsilon, rng)
+    released = getattr(privacy, metric)(
         sample.labels,
         sample.scores,
         epsilon=epsilon,
-        delta=mechanism.delta,
-        budget=budget,
+        budget=privacy.Budget(epsilon=epsilon),
         mechanism=mechanism.name,
         rng=rng,
     )
     return float(released.value)
 
 
-def _read_off_curve(
-    sample: Sample, metric: str, epsilon: float, budget: privacy.Budget, rng: np.random.Generator
+def _by_smooth_sensitivity(
+    sample: Sample, metric: str, mechanism: Mechanism, epsilon: float, rng: np.random.Generator
 ) -> float:
+    n_rows = sample.labels.size
+    (value,) = releases(
+        sample.exact(metric),
+        local=local_sensitivity(metric, mechanism.name, n_rows),
+        mechanism=mechanism.name,
+        n_pos=int(sample.ranking.n_pos),
+        n_rows=n_rows,
+        epsilon=epsilon,
+        delta=mechanism.delta,
+        times=1,
+        noise=SeededNoise(rng),
+    )
+    return float(value)
+
+
+def _read_off_curve(sample: Sample, metric: str, epsilon: float, rng: np.random.Generator) -> float:
+    """Area of a released curve, without the standard deviation that a value has."""
+    budget = privacy.Budget(epsilon=epsilon)
     function = privacy.roc_curve if metric == "auroc" else privacy.pr_curve
     curve = function(sample.labels, sample.scores, epsilon=epsilon, budget=budget, rng=rng)
     return float(curve.area())

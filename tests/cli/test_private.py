@@ -254,6 +254,29 @@ def test_a_dry_run_spends_nothing_and_says_what_to_expect(run, tmp_path):
     assert "--range" in run("private", path, *OPTIONS, *curve).err
 
 
+def test_a_mechanism_is_chosen_from_public_facts(run, tmp_path):
+    path = write(tmp_path / "rows.csv", table(2000))
+    columns = ("private", path, "--label", "y", "--score", "s", "--json")
+
+    def mechanism(*options):
+        return run(*columns, *options).json()["released"][0]["mechanism"]
+
+    assert mechanism("--epsilon", "0.2", "--mechanism", "auto") == "curve"
+    assert mechanism("--epsilon", "2", "--mechanism", "auto") == "rescaled"
+    guess = ("--epsilon", "2", "--mechanism", "auto", "--prevalence", "0.01")
+    assert mechanism(*guess) == "curve"
+    assert mechanism(*guess, "--range", "0", "1") == "curve"
+    assert mechanism("--epsilon", "2") == "rescaled"
+    foreseen = run(*columns, *guess, "--dry-run").json()
+    assert foreseen["expected"][0]["mechanism"] == "curve"
+    shown = run(*columns[:-1], "--epsilon", "0.2", "--mechanism", "curve")
+    assert "noise and binning" in " ".join(shown.out.split())
+    assert "--range" in run(*columns, "--epsilon", "1", "--range", "0", "1").err
+    moved = run(*columns, "--epsilon", "1", "--mechanism", "smooth_laplace")
+    assert moved.status == 2
+    assert "rescaled" in moved.err
+
+
 def test_a_dry_run_says_the_same_of_all_files_of_one_size(run, tmp_path):
     outcomes = set()
     for name, rows in (("a", table()), ("b", [["0", "0.5"]] * 60)):
@@ -311,7 +334,7 @@ def test_two_models_are_compared_in_one_release(run, tmp_path, csv_file):
     for wrong in (
         ("--curve",),
         ("--dry-run",),
-        ("--mechanism", "smooth_quartic"),
+        ("--mechanism", "curve"),
         ("--metric", "auroc", "--metric", "average_precision"),
     ):
         refused = run(*options, "--epsilon", "1", *wrong)

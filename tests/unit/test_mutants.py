@@ -100,7 +100,7 @@ def test_every_named_module_is_there():
     assert {mutant.module for mutant in mutants.all_mutants()} >= {
         "inference/bands/exact.py",
         "metrics/areas.py",
-        "privacy/smooth.py",
+        "privacy/rescaled.py",
     }
 
 

@@ -472,7 +472,7 @@ def test_edges_that_more_than_three_quarters_of_the_rows_lie_between_are_named(c
     curve = made([900 * crowd, 100], [100 * crowd, rest - 100], [0.0, 0.5, 1.0], 100_000)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        curve_release._warn(curve)
+        curve_release.warn_of(curve, stacklevel=2)
     assert ["edges do not fit" in str(warning.message) for warning in caught] == [True] * said
     if said:
         assert f"about {crowd} % of the rows" in str(caught[0].message)
@@ -485,7 +485,7 @@ def test_too_few_rows_of_a_class_are_named_by_what_epsilon_makes_of_them(epsilon
         curve = made(*counts, [0.0, 0.5, 1.0], 500 + few, epsilon=epsilon)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            curve_release._warn(curve)
+            curve_release.warn_of(curve, stacklevel=2)
         assert ["too few for a curve" in str(warning.message) for warning in caught] == (
             [True] * said
         )

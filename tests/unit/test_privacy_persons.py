@@ -1,6 +1,5 @@
 """Persons with several rows: brute force over neighbours, draws, costs, and silence."""
 
-import math
 from collections import Counter
 from fractions import Fraction
 from itertools import combinations, product
@@ -10,8 +9,14 @@ import pytest
 
 from precall import privacy
 from precall.exceptions import InputError
-from precall.privacy import _persons, curve_release, private_areas, private_confusion
-from precall.privacy._persons import Persons, read_persons, row_delta
+from precall.privacy import (
+    _persons,
+    balanced,
+    curve_release,
+    private_areas,
+    private_confusion,
+)
+from precall.privacy._persons import Persons, read_persons
 from precall.privacy.mechanisms import SeededNoise, SystemNoise
 
 pytestmark = [
@@ -43,7 +48,9 @@ def budget(epsilon=1e9, delta=0.9):
 RELEASES = {
     "average_precision": lambda *rows, **options: privacy.average_precision(*rows, **options).noisy,
     "auroc": lambda *rows, **options: privacy.auroc(*rows, **options).noisy,
-    "confusion": lambda *rows, **options: privacy.confusion(*rows, threshold=1, **options).noisy,
+    "confusion": lambda *rows, **options: (
+        privacy.confusion(*rows, threshold=1, mechanism="laplace", **options).noisy
+    ),
     "curve": lambda *rows, **options: [
         *(curve := privacy.pr_curve(*rows, edges=[0, 1, 2, 3], **options)).noisy_positives,
         *curve.noisy_negatives,
@@ -87,6 +94,29 @@ def test_no_person_moves_a_release_by_more_than_its_epsilon(monkeypatch, name, s
         for group in moved:
             largest = max(largest, np.abs(group[:, None] - group[None]).sum(-1).max())
     assert 0.2 < largest <= 1.0 + 1e-9
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_noise_that_adds_up_pays_for_all_rows_of_a_person(monkeypatch, size):
+    """A person's rows move the counts by as many rows, each of which costs its share."""
+    shares = []
+
+    def silent(epsilon, noise):
+        shares.append(epsilon)
+        return [0] * 4
+
+    monkeypatch.setattr(balanced, "balanced_offset", silent)
+    ours, theirs = (
+        privacy.confusion(
+            *np.array(rows).T, threshold=1, epsilon=1.0, budget=budget(), rows_per_person=size
+        ).noisy
+        for rows in ([(1, 0)] * 4, [(0, 2)] * size + [(1, 0)] * (4 - size))
+    )
+    moved = [a.value - b.value for a, b in zip(ours, theirs, strict=True)]
+    assert sum(part for part in moved if part > 0) == size
+    assert shares == [Fraction(1, size)] * 2
+    # The same in units of the scale that the likelihood of all four counts has.
+    assert sum(map(abs, moved)) / ours[0].scale == pytest.approx(1.0)
 
 
 def test_counts_pay_for_no_more_than_k_rows_move(monkeypatch):
@@ -190,16 +220,7 @@ def test_the_cost_is_what_was_asked_for():
     assert ours.spent.epsilon == 0.3
 
 
-def test_a_delta_is_divided_among_the_rows_of_a_person():
-    for epsilon, rows in ((1.0, 1), (1.0, 5), (0.1, 40), (20.0, 3)):
-        small = row_delta(epsilon, 1e-4, rows)
-        times = math.fsum(math.exp(i * epsilon / rows) for i in range(rows))
-        assert small * times <= 1e-4
-        assert small * times == pytest.approx(1e-4, rel=1e-9)
-    assert row_delta(1.0, 0.0, 5) == 0.0
-    for epsilon in (700.0, 1e6):
-        with pytest.raises(InputError, match="delta is too small"):
-            row_delta(epsilon, 1e-300, 2)
+def test_the_share_of_a_row_is_exact():
     assert _persons.row_share(0.3, 7) == Fraction(3, 70)
 
 

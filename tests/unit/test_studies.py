@@ -33,9 +33,11 @@ from studies import (
     monitoring,
     planning,
     privacy,
+    private_choice,
     region,
     slices,
 )
+from studies import _private_choice_page as choice_page
 from studies.__main__ import main
 from studies._cases import compute
 from studies._results import Results, markdown_table, read_rows
@@ -81,6 +83,14 @@ SLICES = {
         ]
     },
     privacy: {"SIZES": ((100, 0.5), (200, 0.1)), "EPSILONS": (1.0,), "SENSITIVITY_ROWS": (100,)},
+    private_choice: {
+        "cases": lambda quick: [
+            private_choice.Case(model, 100, 0.2, epsilon)
+            for model in ("bibeta", "offset uniform")
+            for epsilon in (0.1, 4.0)
+        ],
+        "RELEASES": 2,
+    },
     region: {},
     slices: {},
 }
@@ -556,3 +566,32 @@ def test_a_file_of_scores_that_cannot_be_read_is_refused(text, words, tmp_path):
     path.write_text(text)
     with pytest.raises(InputError, match=words):
         read_scores(path)
+
+
+def test_the_table_of_auto_is_that_of_what_it_chooses(tmp_path):
+    """Losses are ratios to the better of two, and the least error of a cell is in bold."""
+    with thin(private_choice):
+        page = private_choice.run(tmp_path, quick=True).read_text()
+    cells = choice_page.errors(
+        Results(
+            tmp_path, "private_choice", json.loads((tmp_path / "private_choice.json").read_text())
+        ),
+        "average_precision",
+    )
+    cell = cells["offset uniform", 100, 0.2, 0.1]
+    auto = cell[choice_page.chosen(("", 100, 0.2, 0.1), "average_precision", 0.2)]["error"]
+    line = next(line for line in page.splitlines() if line.startswith("| 0.1 | 100 | 0.2 |"))
+    shown = [float(part.strip(" *")) for part in line.strip("|").split("|")[3:]]
+    assert shown[0] == pytest.approx(auto, abs=6e-4)
+    assert f"**{min(shown):.3f}**" in line
+    assert "On models that nothing was chosen on" in page
+
+
+def test_models_that_the_rule_was_chosen_on_are_not_those_it_is_reported_on():
+    assert not private_choice.CHOSEN_ON.keys() & private_choice.REPORTED_ON.keys()
+    rng = np.random.default_rng(0)
+    for model in private_choice.MODELS.values():
+        for draws in model:
+            scores = draws(rng, 1000)
+            assert scores.min() >= 0.0
+            assert scores.max() <= 1.0

@@ -86,7 +86,7 @@ _MEANINGS = {
     "--delta",
     type=click.FloatRange(0.0, 1.0, max_open=True),
     default=0.0,
-    help="For a --mechanism that needs it.",
+    help="Total delta of a new --ledger; nothing that is released here needs any.",
 )
 @click.option(
     "--metric",
@@ -97,7 +97,12 @@ _MEANINGS = {
     show_default=True,
     help="What to release; several share epsilon evenly.",
 )
-@click.option("--mechanism", default="rescaled", show_default=True, help="How noise is added.")
+@click.option(
+    "--mechanism",
+    default="rescaled",
+    show_default=True,
+    help="How metrics are released: rescaled, curve (read off one), or auto, which is one of both.",
+)
 @click.option("--curve", is_flag=True, help="Release the whole curve instead of metrics.")
 @click.option(
     "--range",
@@ -105,7 +110,8 @@ _MEANINGS = {
     type=float,
     nargs=2,
     metavar="LOW HIGH",
-    help="With --curve: public range of the scores, 0 1 if not given; not one read off the data.",
+    help="With --curve, or a --mechanism other than rescaled: public range of the scores, 0 1 if "
+    "not given; not one read off the data.",
 )
 @click.option(
     "--population",
@@ -142,7 +148,8 @@ _MEANINGS = {
 @click.option(
     "--prevalence",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
-    help="With --dry-run: a guess of the share of positives, not one read off these rows.",
+    help="With --dry-run or --mechanism auto: a guess of the share of positives, not one read off "
+    "these rows.",
 )
 @json_option
 @click.pass_context
@@ -183,13 +190,15 @@ def command(
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
     Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
-    _require_belonging(context, curve, limits)
+    _require_belonging(context, curve, mechanism, limits)
     scores = (score,) if baseline is None else (score, baseline)
     roles = Roles(label=label, scores=scores, pos_label=pos_label, cluster=person)
     if baseline is not None:
         _require_comparison(curve, dry_run, metrics, mechanism)
-    if prevalence is not None and not dry_run:
-        raise InputError("--prevalence is for --dry-run: a release does not use a guess.")
+    if prevalence is not None and not (dry_run or mechanism == "auto"):
+        raise InputError(
+            "--prevalence is for --dry-run and --mechanism auto: no other release uses a guess."
+        )
     if dry_run:
         from ..privacy._ledger import exact
 
@@ -210,7 +219,7 @@ def command(
         released = release_curve(rows, epsilon, limits, budget, rows_per_person, of)
     else:
         released = release_metrics(
-            rows, metrics, epsilon, delta, mechanism, budget, rows_per_person, of
+            rows, metrics, epsilon, mechanism, prevalence, limits, budget, rows_per_person, of
         )
     released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
     if as_json:
@@ -220,7 +229,7 @@ def command(
 
 
 def _require_belonging(
-    context: click.Context, curve: bool, limits: tuple[float, float] | None
+    context: click.Context, curve: bool, mechanism: str, limits: tuple[float, float] | None
 ) -> None:
     """Refuse options that the release asked for would ignore, before anything is read."""
     given = [
@@ -235,8 +244,11 @@ def _require_belonging(
         )
     if limits is None:
         return
-    if not curve:
-        raise InputError("--range is for --curve: add --curve or leave --range out.")
+    if not curve and mechanism == "rescaled":
+        raise InputError(
+            "--range is for --curve and for --mechanism curve or auto: add one of them or leave "
+            "--range out."
+        )
     if not (math.isfinite(limits[1] - limits[0]) and limits[0] < limits[1]):
         raise InputError(
             f"--range must be two finite numbers, the lower first, got {limits[0]:g} {limits[1]:g}."
@@ -340,11 +352,7 @@ def show(released: dict[str, Any]) -> None:
     rows = []
     for value in released["released"]:
         low, high = value["low"], value["high"]
-        text = (
-            wording.number(value["value"])
-            if low is None
-            else wording.interval(value["value"], low, high)
-        )
+        text = wording.interval(value["value"], low, high)
         rows.append([value["metric"].replace("_", " "), text, f"{value['epsilon']:.4g}"])
     whole = "points" in released
     covers = released["released"][0]["covers"]

@@ -35,7 +35,9 @@ def foresee(
         )
     chosen = ["average_precision"] if curve else list(dict.fromkeys(metrics))
     share = rounded_down(exact(epsilon) / len(chosen))
-    edges = limits and np.linspace(*limits, bin_count(n_rows, epsilon=epsilon) + 1)
+    edges = None
+    if limits and (curve or mechanism != "rescaled"):
+        edges = np.linspace(*limits, bin_count(n_rows, epsilon=epsilon) + 1)
     expected = [
         expected_error(
             n_rows=n_rows,
@@ -60,12 +62,14 @@ def show(foreseen: dict[str, Any], *, as_json: bool) -> None:
     columns = [
         ("would be released", "left"),
         ("if the prevalence is", "right"),
+        ("mechanism", "left"),
         ("expected error", "right"),
     ]
     rows = [
         [
             line["metric"].replace("_", " "),
             f"{line['prevalence']:g}",
+            line["mechanism"],
             f"{line['error']:.2g} around {line['value']:.2g}",
         ]
         for line in foreseen["expected"]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..exceptions import InputError
 from ..readers.cells import CellRows
 
 if TYPE_CHECKING:
-    from ..privacy import Budget
+    from ..privacy import Budget, PrivateValue
 
 _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -25,8 +25,9 @@ def release_metrics(
     rows: CellRows,
     metrics: tuple[str, ...],
     epsilon: float,
-    delta: float,
     mechanism: str,
+    prevalence: float | None,
+    limits: tuple[float, float] | None,
     budget: Budget,
     rows_per_person: int,
     of: str,
@@ -38,6 +39,7 @@ def release_metrics(
     positive, (scores, *_), person = rows
     chosen = list(dict.fromkeys(metrics))
     share = rounded_down(exact(epsilon) / len(chosen))
+    edges = _edges(limits, public_rows(rows, rows_per_person), share / rows_per_person)
     values = []
     for metric in chosen:
         release = getattr(privacy, metric)
@@ -47,21 +49,15 @@ def release_metrics(
             person=person,
             rows_per_person=rows_per_person,
             epsilon=share,
-            delta=rounded_down(exact(delta) / len(chosen)),
             budget=budget,
             mechanism=mechanism,
+            prevalence=prevalence,
+            edges=edges,
         )
-        plain = value.to_dict()
-        try:
-            interval = value.interval(of=of)
-            plain |= {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
-            plain |= {"covers": interval.method}
-        except InputError:  # a mechanism whose noise is not known
-            plain |= {"low": None, "high": None, "confidence_level": None, "covers": None}
-        values.append(plain)
+        values.append(_with_interval(value, of))
     return {
         "epsilon": epsilon,
-        "delta": delta,
+        "delta": 0.0,
         "rows": values[0]["n_rows"],
         "rows_per_person": rows_per_person,
         "persons": values[0]["n_persons"],
@@ -86,11 +82,8 @@ def release_comparison(
         person=rows.persons,
         rows_per_person=rows_per_person,
     )
-    values = []
-    for value in (compared.difference, compared.candidate, compared.baseline):
-        interval = value.interval(of=of)
-        limits = {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
-        values.append({**value.to_dict(), **limits, "covers": interval.method})
+    three = (compared.difference, compared.candidate, compared.baseline)
+    values = [_with_interval(value, of) for value in three]
     return {
         "epsilon": epsilon,
         "delta": 0.0,
@@ -114,15 +107,13 @@ def release_curve(
     from .. import privacy
 
     n_rows = public_rows(rows, rows_per_person)
-    # Edges depend on public numbers only; without a range they are those of probabilities.
-    bins = privacy.bin_count(n_rows, epsilon=epsilon / rows_per_person)
     positive, (scores, *_), person = rows
     curve = privacy.pr_curve(
         positive,
         scores,
         epsilon=epsilon,
         budget=budget,
-        edges=limits and np.linspace(*limits, bins + 1),
+        edges=_edges(limits, n_rows, epsilon / rows_per_person),
         person=person,
         rows_per_person=rows_per_person,
     )
@@ -155,3 +146,19 @@ def release_curve(
         "points_cover": band.method,
         "curve": curve.to_dict(),
     }
+
+
+def _with_interval(value: PrivateValue, of: str) -> dict[str, Any]:
+    """A private value and its interval as plain values."""
+    interval = value.interval(of=of)
+    limits = {"low": interval.low, "high": interval.high, "confidence_level": 0.95}
+    return {**value.to_dict(), **limits, "covers": interval.method}
+
+
+def _edges(
+    limits: tuple[float, float] | None, n_rows: int, epsilon: float
+) -> npt.NDArray[np.float64] | None:
+    """Edges from public numbers only; without a range they are those of probabilities."""
+    from ..privacy import bin_count
+
+    return None if limits is None else np.linspace(*limits, bin_count(n_rows, epsilon=epsilon) + 1)

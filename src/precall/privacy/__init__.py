@@ -6,15 +6,16 @@ what is proved of them is in ``PROOFS.md`` beside this file.
 
 from . import attack, mechanisms, sensitivity
 from .budget import Budget, BudgetError
+from .choice import MECHANISMS, choose_mechanism
 from .crossval import PrivateCrossValidation, assign_folds, cross_validation
 from .curve_release import pr_curve, roc_curve
 from .edges import bin_count, private_edges, probability_edges
 from .foresight import ExpectedError, expected_error
 from .measuring import MeasuredEpsilon, measure_epsilon
 from .mechanisms import SeededReleaseWarning
-from .private_areas import MECHANISMS, auroc, average_precision
+from .private_areas import auroc, average_precision
 from .private_comparison import PrivateComparison, compare
-from .private_confusion import PrivateConfusion, confusion
+from .private_confusion import CONFUSION_MECHANISMS, PrivateConfusion, confusion
 from .private_curve import PrivateCurve
 from .ratios import CONFUSION_METRICS
 from .values import PrivateValue
@@ -26,8 +27,10 @@ __all__ = [
     "average_precision",
     "auroc",
     "MECHANISMS",
+    "choose_mechanism",
     "confusion",
     "CONFUSION_METRICS",
+    "CONFUSION_MECHANISMS",
     "compare",
     "pr_curve",
     "roc_curve",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,7 +11,7 @@ import numpy.typing as npt
 
 from .._validation import as_count, is_missing
 from ..exceptions import InputError
-from ._ledger import exact, rounded_down
+from ._ledger import exact
 from ._rows import SILENCE, as_cells
 from .mechanisms import Noise
 
@@ -37,24 +36,6 @@ def as_rows_per_person(value: object) -> int:
 def row_share(epsilon: float, rows_per_person: int) -> Fraction:
     """The epsilon of one row, where so many of them cost `epsilon` together."""
     return exact(epsilon) / rows_per_person
-
-
-def row_delta(epsilon: float, delta: float, rows_per_person: int) -> float:
-    """The delta of one row: ``delta / sum(exp(i epsilon / k))`` over i below k, rounded down."""
-    if rows_per_person == 1 or delta == 0.0:
-        return delta
-    share = epsilon / rows_per_person
-    try:  # a geometric sum, with room for the rounding of its terms
-        times = math.expm1(epsilon) / math.expm1(share) * (1.0 + 2.0**-40)
-    except OverflowError:
-        times = math.inf
-    smaller = rounded_down(exact(delta) / Fraction(times)) if math.isfinite(times) else 0.0
-    if smaller <= 0.0:
-        raise InputError(
-            "delta is too small for so many rows of one person at this epsilon: use the default "
-            "mechanism, which needs none."
-        )
-    return smaller
 
 
 @dataclass(frozen=True, eq=False)

@@ -399,10 +399,10 @@ def _published(release: Release) -> tuple[str, float, tuple[Noisy, ...]]:
     """What a release is of, its threshold, and its noisy numbers."""
     if isinstance(release, PrivateConfusion):
         return "confusion", release.threshold, release.noisy
-    if release.metric.name not in STATISTICS or not release.noisy:
+    if release.metric.name not in STATISTICS or release.mechanism != "rescaled":
         raise InputError(
             "released must be private releases of the AUROC or the average precision by the "
-            "default mechanism, or confusion matrices: only those publish their noisy numbers."
+            "default mechanism, or confusion matrices: there is no attack on the others."
         )
     return release.metric.name, math.nan, release.noisy
 
@@ -413,7 +413,10 @@ def _mean_log_likelihood(
     positive: bool,
     numbers: list[tuple[str, float, tuple[Noisy, ...]]],
 ) -> float:
-    """Of Laplace noise, but for a constant: the scale of the noise does not depend on the row."""
+    """Of Laplace noise, but for a constant: the scale of the noise does not depend on the row.
+
+    That of noise that adds up to 0 is the same, given that it does.
+    """
     total = np.zeros(places.size)
     for name, threshold, noisy in numbers:
         candidates = STATISTICS[name](known, places, positive, threshold)

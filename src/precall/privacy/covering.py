@@ -24,6 +24,7 @@ OF_CURVES = {
     "rows": "noise and binning",
     "population": "noise, binning and sampling",
 }
+OF_CURVE_VALUES = {of: OF_CURVES[of] for of in OF_VALUES}
 # Share of an interval's error for noise and binning; the rest is for sampling.
 NOISE_SHARE = 0.5
 # Simulated noise that the simultaneous limits of the counts come from.
@@ -128,7 +129,7 @@ def _reach(bins: int, scale: float, error: float) -> FloatArray:
 
 def area_limits(limits: CountLimits, *, roc: bool) -> tuple[float, float]:
     """Least and largest area of any rows whose counts are within these limits, ties included."""
-    if limits.n_low > limits.n_high:
+    if limits.n_low > limits.n_high or (roc and limits.n_rows < 2):
         return 0.0, 1.0
     first, last = _intervals(limits.n_low, limits.n_high)
     compute = _auroc_limits if roc else _precision_limits

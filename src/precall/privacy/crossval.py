@@ -40,7 +40,7 @@ class PrivateCrossValidation(Rich):
         The folds' own releases.
     epsilon, delta : float
         What all of it cost, training included.
-    scale : float or None
+    scale : float
         Standard deviation of the noise in the mean, to first order.
     """
 
@@ -48,7 +48,7 @@ class PrivateCrossValidation(Rich):
     folds: tuple[PrivateValue, ...]
     epsilon: float
     delta: float
-    scale: float | None
+    scale: float
 
     @property
     def seeded(self) -> bool:
@@ -61,9 +61,9 @@ class PrivateCrossValidation(Rich):
 
     def __repr__(self) -> str:
         """Return one line."""
-        noise = "" if self.scale is None else f" ± {self.scale:.2g}"
         return (
-            f"PrivateCrossValidation({self.folds[0].metric.name}={self.value:.4g}{noise}, "
+            f"PrivateCrossValidation({self.folds[0].metric.name}={self.value:.4g} "
+            f"± {self.scale:.2g}, "
             f"{len(self.folds)} folds, epsilon={self.epsilon:.6g}, delta={self.delta:.6g}"
             f"{mark(self.seeded)})"
         )
@@ -123,6 +123,8 @@ def cross_validation(
     training_epsilon: float | None = None,
     training_delta: float = 0.0,
     mechanism: str = "rescaled",
+    prevalence: float | None = None,
+    edges: object = None,
     person: object = None,
     rows_per_person: int = 1,
     rng: object = None,
@@ -152,7 +154,7 @@ def cross_validation(
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.
     delta : float, default 0.0
-        For mechanisms that need it.
+        No mechanism needs it; nothing of it is spent.
     training_epsilon, training_delta : float, optional
         What training one fold's model cost, by its own proof, **for a replaced row**. Most
         accountants (Opacus, TensorFlow Privacy) report the cost of a row that is added or taken
@@ -164,7 +166,7 @@ def cross_validation(
         model may have seen the person: with "other_folds" and more than one row for each person
         the cost is ``epsilon + k training_epsilon``, and `training_epsilon` is the cost of training
         for a replaced person.
-    mechanism, rng : optional
+    mechanism, prevalence, edges, rng : optional
         As for :func:`average_precision`.
 
     Returns
@@ -220,6 +222,8 @@ def cross_validation(
                     delta=delta,
                     budget=part,
                     mechanism=mechanism,
+                    prevalence=prevalence,
+                    edges=edges,
                     person=None if persons.codes is None else persons.codes[mine],
                     rows_per_person=rows_per_person,
                     rng=generator,
@@ -227,15 +231,12 @@ def cross_validation(
             )
     paid = training or (0.0, 0.0)
     scales = [value.scale for value in values]
-    known = [scale for scale in scales if scale is not None]
     return PrivateCrossValidation(
         value=float(np.mean([value.value for value in values])),
         folds=tuple(values),
         epsilon=_times(times, paid[0], epsilon),
         delta=_times(times, paid[1], values[0].delta),
-        scale=float(np.sqrt(np.sum(np.square(known))) / len(folds))
-        if len(known) == len(folds)
-        else None,
+        scale=float(np.sqrt(np.sum(np.square(scales))) / len(folds)),
     )
 
 

@@ -17,7 +17,15 @@ from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import FloatArray, Mask, read_rows
 from .budget import Budget, Part, as_budget
 from .edges import as_edges
-from .mechanisms import IntArray, Noise, add_to_counts, laplace_scale, noise_source
+from .mechanisms import (
+    IntArray,
+    Noise,
+    Noisy,
+    add_to_cells,
+    add_to_counts,
+    laplace_scale,
+    noise_source,
+)
 from .private_curve import PrivateCurve
 
 # Replacing a row takes one from a cell of the two histograms and gives one to another.
@@ -163,7 +171,7 @@ def _release(
             rows_per_person=rows_per_person,
             n_persons=persons.count,
         )
-    _warn(curve)
+    warn_of(curve, stacklevel=4)
     return curve
 
 
@@ -172,6 +180,14 @@ def bin_counts(positive: Mask, scores: FloatArray, edges: FloatArray) -> IntArra
     bins = edges.size - 1
     place = bins - 1 - np.searchsorted(edges[1:-1], scores, side="right")
     return np.bincount(place + bins * ~positive, minlength=2 * bins)
+
+
+def noisy_bins(
+    positive: Mask, scores: FloatArray, edges: FloatArray, epsilon: Amount, noise: Noise
+) -> tuple[Noisy, ...]:
+    """Count positives, then negatives, between the edges, with noise."""
+    counts = bin_counts(positive, scores, edges)
+    return add_to_cells(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
 
 
 def noisy_curve(
@@ -194,7 +210,7 @@ def noisy_curve(
     )
 
 
-def _warn(curve: PrivateCurve) -> None:
+def warn_of(curve: PrivateCurve, *, stacklevel: int) -> None:
     """Say what the release itself shows to be wrong with it; nothing here looks at the data."""
     tp, fp = curve.corners
     if min(tp[-1], fp[-1]) * curve.epsilon < _USABLE * curve.rows_per_person:
@@ -203,7 +219,7 @@ def _warn(curve: PrivateCurve) -> None:
             f"epsilon={curve.epsilon:g}: too few for a curve. Spend more epsilon, or use more "
             "rows.",
             ReliabilityWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
     crowd = float(np.max(np.diff(tp + fp)) / curve.n_rows)
     if crowd > _CROWDED:
@@ -211,5 +227,5 @@ def _warn(curve: PrivateCurve) -> None:
             f"about {100 * crowd:.0f} % of the rows fell between two edges: the edges do not fit "
             "these scores. Pass edges on their scale, or pay for private_edges(y_score, ...).",
             ReliabilityWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )

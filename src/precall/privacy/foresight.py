@@ -17,6 +17,7 @@ from ..ranking import Ranking, rank_checked
 from ._ledger import as_epsilon
 from ._persons import MOST_ROWS, as_rows_per_person, row_share
 from ._rows import FloatArray, Mask
+from .choice import as_mechanism, choose_mechanism
 from .curve_release import bin_counts, noisy_curve
 from .edges import as_edges
 from .mechanisms import SeededNoise
@@ -117,8 +118,8 @@ def expected_error(
         A guess of the share of positives, which was not read off the private rows.
     metric : {"average_precision", "auroc"}
         What to release.
-    mechanism : {"rescaled", "curve"}
-        By :func:`average_precision` and :func:`auroc`, or read off :func:`pr_curve`.
+    mechanism : {"rescaled", "curve", "auto"}
+        As for :func:`average_precision`; what "auto" chooses is in the result.
     edges : array-like, optional
         Public edges of the curve, as for :func:`pr_curve`.
     rows_per_person : int, default 1
@@ -145,11 +146,21 @@ def expected_error(
     epsilon = as_epsilon(epsilon)
     prevalence = as_fraction(prevalence, "prevalence")
     metric = as_choice(metric, "metric", METRICS)
-    mechanism = as_choice(mechanism, "mechanism", _SIMULATIONS)
-    share = float(row_share(epsilon, as_rows_per_person(rows_per_person)))
+    rows_per_person = as_rows_per_person(rows_per_person)
+    asked = as_mechanism(mechanism)
+    if edges is not None and asked == "rescaled":
+        raise InputError('edges is for mechanism="curve" or "auto": leave it out.')
+    mechanism = asked
+    if asked == "auto":
+        mechanism = choose_mechanism(
+            n_rows=n_rows,
+            epsilon=epsilon,
+            prevalence=prevalence,
+            metric=metric,
+            rows_per_person=rows_per_person,
+        )
+    share = float(row_share(epsilon, rows_per_person))
     n_simulations = as_count(n_simulations, "n_simulations", minimum=2)
-    if edges is not None and mechanism != "curve":
-        raise InputError('edges is for mechanism="curve": leave it out.')
     noise = SeededNoise(as_generator(rng))
     value, values = _SIMULATIONS[mechanism](
         metric, n_rows, share, prevalence, edges, n_simulations, noise

@@ -8,9 +8,9 @@ of 64 bits, which is post-processing. ``PROOFS.md`` accounts for the rounding an
 floating-point error of the statistic.
 
 The integers come from the operating system's randomness: discrete Laplace noise from OpenDP, and
-the heavy-tailed distribution, which OpenDP does not have, from an exact sampler in integer
-arithmetic here. A seed replaces all that by NumPy's generator, for simulation, with a warning that
-such a release is not private.
+noise that adds up to 0, which OpenDP does not have, from an exact sampler in integer arithmetic
+(``balanced.py``). A seed replaces all that by NumPy's generator, for simulation, with a warning
+that such a release is not private.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import random
 import secrets
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -151,6 +151,15 @@ class Noisy:
     scale: float
     grid: float
 
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise."""
+        return math.sqrt(2.0) * self.scale
+
+    def spread(self, weights: Sequence[float]) -> float:
+        """Standard deviation of a weighted sum of numbers that were released like this one."""
+        return self.deviation * math.hypot(*weights)
+
     def bounds(self, error: float) -> tuple[float, float]:
         """Return limits that hold the statistic with probability of at least ``1 - error``."""
         scale = self.scale / self.grid
@@ -188,6 +197,15 @@ def add_to_counts(
     array([10, 20])
     """
     return noise.add_laplace(counts, laplace_scale(sensitivity, epsilon))
+
+
+def add_to_cells(
+    counts: IntArray, *, sensitivity: float, epsilon: Amount, noise: Noise
+) -> tuple[Noisy, ...]:
+    """Add discrete Laplace noise to whole numbers, and say how much in each."""
+    released = add_to_counts(counts, sensitivity=sensitivity, epsilon=epsilon, noise=noise)
+    scale = laplace_scale(sensitivity, epsilon)
+    return tuple(Noisy(value=float(count), scale=scale, grid=1.0) for count in released)
 
 
 def add_to_count(count: int, *, sensitivity: float, epsilon: Amount, noise: Noise) -> Noisy:
@@ -275,59 +293,7 @@ def grid_sensitivity(sensitivity: float, n_rows: int) -> int:
     return math.ceil(2.0 ** grid_bits(n_rows) * sensitivity) + 1
 
 
-def heavy_tailed(scale: int, *, degree: int, noise: Noise) -> int:
-    """Draw an integer with probabilities proportional to ``1 / (1 + |k / scale|^degree)``.
-
-    Exact, in integer arithmetic: a proposal with ``P(K >= j) = scale / (scale + j)`` from as many
-    random bits as it takes to decide, then rejection with a rational probability.
-
-    Parameters
-    ----------
-    scale : int
-        Scale, at least 1.
-    degree : {2, 4}
-        2 is the discrete Cauchy distribution; 4 has a variance.
-    noise : Noise
-        Where the bits come from.
-
-    Returns
-    -------
-    int
-
-    Examples
-    --------
-    >>> noise = SeededNoise(np.random.default_rng(0))
-    >>> draws = [heavy_tailed(100, degree=4, noise=noise) for _ in range(1000)]
-    >>> bool(70 < np.std(draws) < 130)
-    True
-    """
-    while True:
-        size = _pareto(scale, noise.bits)
-        negative = noise.bits(1)
-        if negative and size == 0:
-            continue  # zero has one sign
-        # Target over proposal, times a bound that keeps it under 1 (PROOFS.md).
-        reach = (scale + size) * (scale + size + 1)
-        if degree == 2:
-            accept, among = reach, 4 * (scale**2 + size**2)
-        else:
-            accept, among = reach * scale**2, 5 * (scale**4 + size**4)
-        if _below(among, noise.bits) < accept:
-            return -size if negative else size
-
-
-def _pareto(scale: int, bits: Callable[[int], int]) -> int:
-    """Floor of ``scale / U - scale`` for a uniform U whose bits are drawn until it is decided."""
-    drawn, width = 0, 0
-    while True:
-        drawn, width = (drawn << 64) | bits(64), width + 64
-        whole = scale << width
-        low = whole // (drawn + 1)
-        if drawn and whole // drawn == low:
-            return low - scale
-
-
-def _below(limit: int, bits: Callable[[int], int]) -> int:
+def uniform_below(limit: int, bits: Callable[[int], int]) -> int:
     """Uniform integer in [0, limit)."""
     width = limit.bit_length()
     while (drawn := bits(width)) >= limit:

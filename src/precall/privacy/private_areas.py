@@ -5,22 +5,20 @@ Both functions check their arguments, ask the budget, and only then look at the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from .._validation import as_choice
+from .._validation import as_fraction
 from ..exceptions import InputError
-from ..ranking import Ranking, rank_checked
-from . import sensitivity, smooth
-from ._ledger import as_delta, as_epsilon, rounded_down
-from ._persons import as_rows_per_person, read_persons, row_delta, row_share
+from ..ranking import rank_checked
+from ._ledger import as_delta, as_epsilon
+from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import read_rows
 from .budget import Budget, Part, as_budget
-from .mechanisms import Noisy, noise_source
-from .rescaled import Auroc, AveragePrecision, centred_auroc, check_rows, lost_precision
-from .values import PrivateValue
-
-MECHANISMS = ("rescaled", *smooth.CALIBRATIONS)
+from .choice import as_mechanism, choose_mechanism
+from .curve_release import noisy_bins, warn_of
+from .curve_value import CurveArea
+from .edges import as_edges
+from .mechanisms import noise_source
+from .rescaled import Auroc, AveragePrecision, check_rows
+from .values import NoisyMetric, PrivateValue
 
 
 def average_precision(
@@ -32,6 +30,8 @@ def average_precision(
     pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
+    prevalence: float | None = None,
+    edges: object = None,
     person: object = None,
     rows_per_person: int = 1,
     rng: object = None,
@@ -54,13 +54,18 @@ def average_precision(
         The label of the positive class. With 1 the other labels have to be 0 or -1; with any other
         every row that does not carry it is negative, and nothing says whether any does.
     delta : float, default 0.0
-        For the mechanisms with "laplace" in their name; the others neither need nor spend it.
+        No mechanism needs it; nothing of it is spent.
     mechanism : str, default "rescaled"
         "rescaled" releases ``n (1 - AP) / L(n)``, which one row moves by at most 1, and the number
-        of positives `n`, and computes the average precision from the two. For comparison:
-        "printed_cauchy" and "printed_laplace" (Boyd 2014, Theorems 2.9 and 5.3), and
-        "smooth_cauchy", "smooth_quartic" and "smooth_laplace", with the tight sensitivity and the
-        least noise that the proofs allow.
+        of positives `n`, and computes the average precision from the two. "curve" releases the
+        curve, as :func:`pr_curve` does, and reads the area off it: better where epsilon is small.
+        "auto" is one of the two, by :func:`choose_mechanism`: from public facts, never from the
+        rows.
+    prevalence : float, optional
+        With "auto": a guess of the share of positives, which was not read off these rows.
+    edges : array-like, optional
+        With "curve" and "auto": public edges, as for :func:`pr_curve`. If left out, the scores are
+        taken to be probabilities there; "rescaled" takes scores on any scale.
     person : array-like, optional
         Whose row it is, for every row: then persons are protected and not rows, whatever rows and
         however many of them a person has. Exactly `rows_per_person` rows of each are used, drawn at
@@ -96,19 +101,16 @@ def average_precision(
     """
     return _release(
         AveragePrecision(),
+        "pr",
         y_true,
         y_score,
-        exact=_average_precision,
-        local=lambda printed, _: (
-            (lambda n: sensitivity.local_average_precision_printed(n, logarithmic=True))
-            if printed
-            else sensitivity.local_average_precision
-        ),
         pos_label=pos_label,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
         mechanism=mechanism,
+        prevalence=prevalence,
+        edges=edges,
         person=person,
         rows_per_person=rows_per_person,
         rng=rng,
@@ -124,6 +126,8 @@ def auroc(
     pos_label: object = 1,
     delta: float = 0.0,
     mechanism: str = "rescaled",
+    prevalence: float | None = None,
+    edges: object = None,
     person: object = None,
     rows_per_person: int = 1,
     rng: object = None,
@@ -141,10 +145,13 @@ def auroc(
     pos_label : label, default 1
         The label of the positive class, as for :func:`average_precision`.
     delta : float, default 0.0
-        For the mechanisms with "laplace" in their name; the others neither need nor spend it.
+        No mechanism needs it; nothing of it is spent.
     mechanism : str, default "rescaled"
         "rescaled" releases ``h(n) (AUROC - 1/2)``, with a weight that makes one row move it by at
-        most 1, and the number of positives `n`. The others as in :func:`average_precision`.
+        most 1, and the number of positives `n`. "curve" as in :func:`average_precision`; it was
+        never the better one, and "auto" is always "rescaled".
+    prevalence, edges : optional
+        As for :func:`average_precision`.
     person, rows_per_person : optional
         Who is protected, as for :func:`average_precision`.
     rng : optional
@@ -171,92 +178,77 @@ def auroc(
     """
     return _release(
         Auroc(),
+        "roc",
         y_true,
         y_score,
-        exact=lambda ranking: 0.5 + centred_auroc(ranking),
-        local=lambda _, n_rows: lambda n: sensitivity.local_auroc(n, n_rows - n),
         pos_label=pos_label,
         epsilon=epsilon,
         delta=delta,
         budget=budget,
         mechanism=mechanism,
+        prevalence=prevalence,
+        edges=edges,
         person=person,
         rows_per_person=rows_per_person,
         rng=rng,
     )
 
 
-def _average_precision(ranking: Ranking) -> float:
-    return 1.0 - lost_precision(ranking) / ranking.n_pos if ranking.n_pos else 0.0
-
-
 def _release(
-    metric: AveragePrecision | Auroc,
+    form: AveragePrecision | Auroc,
+    kind: str,
     y_true: object,
     y_score: object,
     *,
-    exact: Callable[[Ranking], float],
-    local: Callable[[bool, int], Callable[[Any], Any]],
     pos_label: object,
     epsilon: float,
     delta: float,
     budget: Budget | Part,
     mechanism: str,
+    prevalence: float | None,
+    edges: object,
     person: object,
     rows_per_person: int,
     rng: object,
 ) -> PrivateValue:
-    epsilon, delta = as_epsilon(epsilon), as_delta(delta)
-    mechanism = as_choice(mechanism, "mechanism", MECHANISMS)
+    epsilon, _ = as_epsilon(epsilon), as_delta(delta)
+    mechanism = as_mechanism(mechanism)
     rows_per_person = as_rows_per_person(rows_per_person)
     share = row_share(epsilon, rows_per_person)
     budget = as_budget(budget)
-    calibration = None
-    noisy: tuple[Noisy, ...] = ()
-    scale = None
-    if mechanism == "rescaled":
-        delta = 0.0
-    else:
-        smooth.check_epsilon(epsilon)
-        delta = _delta_for(mechanism, delta)
-        calibration = smooth.calibrate(
-            mechanism,
-            epsilon=rounded_down(share),
-            delta=row_delta(epsilon, delta, rows_per_person),
-        )
+    prevalence, edges = _belonging(mechanism, prevalence, edges)
     noise = noise_source(rng, stacklevel=4)
-    what = f"{metric.name} ({mechanism})"
-    with budget.hold(epsilon=epsilon, delta=delta, what=what, seeded=noise.seeded) as hold:
+    what = f"{form.name} ({mechanism})"
+    with budget.hold(epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded) as hold:
         positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
         persons = read_persons(person, rows_per_person, positive.size)
         n_rows = check_rows(persons.n_rows)
-        if calibration is not None:
-            smooth.check_rows(n_rows)
+        if mechanism == "auto":
+            mechanism = choose_mechanism(
+                n_rows=n_rows,
+                epsilon=epsilon,
+                prevalence=prevalence,
+                metric=form.name,
+                rows_per_person=rows_per_person,
+            )
+        cuts = as_edges(edges, n_rows, epsilon / rows_per_person)
         hold.look(positive, scores)
         positive, scores = persons.draw(noise, positive, scores)
-        ranking = rank_checked(positive, scores, None)
-        if calibration is None:
-            noisy = metric.release(ranking, epsilon=share, noise=noise)
-            released, scale = metric.value(noisy, n_rows), metric.error(noisy, n_rows)
+        metric: NoisyMetric
+        if mechanism == "curve":
+            metric = CurveArea(form.name, kind, tuple(cuts.tolist()))
+            noisy = noisy_bins(positive, scores, cuts, share, noise)
         else:
-            released = smooth.release(
-                exact(ranking),
-                sensitivity=sensitivity.smooth(
-                    local(mechanism.startswith("printed"), n_rows),
-                    n_pos=int(ranking.n_pos),
-                    n_rows=n_rows,
-                    beta=calibration.beta,
-                ),
-                calibration=calibration,
-                n_rows=n_rows,
-                noise=noise,
-            )
+            metric = form
+            noisy = form.release(rank_checked(positive, scores, None), epsilon=share, noise=noise)
+    if isinstance(metric, CurveArea):
+        warn_of(metric.curve(noisy, n_rows, rows_per_person=rows_per_person), stacklevel=4)
     return PrivateValue(
-        value=released,
+        value=metric.value(noisy, n_rows),
         epsilon=epsilon,
-        delta=delta,
+        delta=0.0,
         mechanism=mechanism,
-        scale=scale,
+        scale=metric.error(noisy, n_rows),
         metric=metric,
         n_rows=n_rows,
         noisy=noisy,
@@ -266,12 +258,16 @@ def _release(
     )
 
 
-def _delta_for(mechanism: str, delta: float) -> float:
-    if not smooth.needs_delta(mechanism):
-        return 0.0
-    if delta == 0.0:
-        raise InputError(
-            f"delta must be above 0 for mechanism={mechanism!r}: pass, for example, delta=1e-6, "
-            "or use the default mechanism, which needs none."
-        )
-    return delta
+def _belonging(
+    mechanism: str, prevalence: float | None, edges: object
+) -> tuple[float | None, object]:
+    """Check the guess and the edges; refuse those that the mechanism would ignore."""
+    if prevalence is not None:
+        prevalence = as_fraction(prevalence, "prevalence")
+        if mechanism != "auto":
+            raise InputError('prevalence is for mechanism="auto": leave it out.')
+    if edges is not None:
+        edges = as_edges(edges, 1, 1.0)
+        if mechanism == "rescaled":
+            raise InputError('edges is for mechanism="curve" or "auto": leave it out.')
+    return prevalence, edges

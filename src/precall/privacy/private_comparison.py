@@ -8,6 +8,7 @@ sum comes free with the difference (``PROOFS.md``, section 15).
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ from ._ledger import Amount, as_epsilon
 from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import read_rows, read_second_scores
 from .budget import Budget, Part, as_budget
-from .covering import NOISE_SHARE, largest_sampling_error, with_sampling
+from .covering import NOISE_SHARE, OF_VALUES, largest_sampling_error, with_sampling
 from .mechanisms import Noise, Noisy, add_to_count, add_to_reals, noise_source
 from .rescaled import PAIRED, PairedForm, check_rows
 from .values import PrivateValue, mark, persons_mark
@@ -50,6 +51,11 @@ class PairedMetric:
     def name(self) -> str:
         """Name of the metric."""
         return f"{self.form.name} ({self.part})"
+
+    @property
+    def covers(self) -> Mapping[str, str]:
+        """What an interval contains, by what it is about."""
+        return OF_VALUES
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
         """Best value."""

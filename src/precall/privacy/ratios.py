@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..exceptions import InputError
 from ..metrics.four_counts import SHARES, f_beta, recall_share
-from .covering import NOISE_SHARE, with_sampling
+from .covering import NOISE_SHARE, OF_VALUES, with_sampling
 from .mechanisms import Noisy
 
 CELLS = ("tp", "fp", "fn", "tn")
@@ -41,6 +41,11 @@ class Ratio:
     rise: tuple[float, float, float, float]
     rest: tuple[float, float, float, float]
 
+    @property
+    def covers(self) -> Mapping[str, str]:
+        """What an interval contains, by what it is about."""
+        return OF_VALUES
+
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
         """Value of the metric on plausible counts; NaN where its denominator is 0."""
         return self.of(plausible(noisy, n_rows))
@@ -53,7 +58,7 @@ class Ratio:
         if math.isnan(value):
             return math.nan
         slopes = [up - value * (up + down) for up, down in zip(self.rise, self.rest, strict=True)]
-        return math.sqrt(2.0) * noisy[0].scale * math.hypot(*slopes) / total
+        return noisy[0].spread(slopes) / total
 
     def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
         """Limits of the metric of the true counts, wrong with probability `error` at most."""

@@ -8,6 +8,7 @@ so plain Laplace noise does; a noisy number of positives then turns it back. Pro
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Protocol
@@ -18,7 +19,7 @@ from ..exceptions import InputError
 from ..ranking import Ranking
 from ._ledger import Amount, exact
 from ._persons import MOST_ROWS
-from .covering import NOISE_SHARE, with_sampling
+from .covering import NOISE_SHARE, OF_VALUES, with_sampling
 from .mechanisms import (
     Noise,
     Noisy,
@@ -82,6 +83,11 @@ class AveragePrecision:
     name: str = "average_precision"
 
     centre: float = 1.0
+
+    @property
+    def covers(self) -> Mapping[str, str]:
+        """What an interval contains, by what it is about."""
+        return OF_VALUES
 
     def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
         """Release ``n (1 - AP) / L(n)`` and the number of positives `n`."""
@@ -167,6 +173,11 @@ class Auroc:
     name: str = "auroc"
 
     centre: float = 0.5
+
+    @property
+    def covers(self) -> Mapping[str, str]:
+        """What an interval contains, by what it is about."""
+        return OF_VALUES
 
     def release(self, ranking: Ranking, *, epsilon: Amount, noise: Noise) -> tuple[Noisy, ...]:
         """Release ``h(n) (AUROC - 1/2)`` and the number of positives `n`."""

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .._interval import Interval
 from .._notebook import Rich
 from .._validation import as_choice, as_fraction
-from ..exceptions import InputError
-from .covering import OF_VALUES
 from .mechanisms import Noisy
 
 
@@ -19,6 +18,11 @@ class NoisyMetric(Protocol):
     @property
     def name(self) -> str:
         """Name of the metric."""
+        ...
+
+    @property
+    def covers(self) -> Mapping[str, str]:
+        """What an interval contains, by what it is about."""
         ...
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
@@ -64,15 +68,15 @@ class PrivateValue(Rich):
         What it cost.
     mechanism : str
         How it was made.
-    scale : float or None
+    scale : float
         Standard deviation of the noise in `value`, to first order and computed from the release
-        itself; None for mechanisms whose scale would give private counts away.
+        itself.
     metric : NoisyMetric
         What it is a value of.
     n_rows : int
         Public number of rows.
     noisy : tuple of Noisy
-        The noisy statistics that the value was computed from, where they may be known.
+        The noisy statistics that the value was computed from.
     seeded : bool
         Whether the noise came from a seed: then the value is for simulation, and not private.
     rows_per_person : int
@@ -85,10 +89,10 @@ class PrivateValue(Rich):
     epsilon: float
     delta: float
     mechanism: str
-    scale: float | None
+    scale: float
     metric: NoisyMetric
     n_rows: int
-    noisy: tuple[Noisy, ...] = ()
+    noisy: tuple[Noisy, ...]
     seeded: bool = False
     rows_per_person: int = 1
     n_persons: int | None = None
@@ -102,7 +106,8 @@ class PrivateValue(Rich):
             Probability of covering.
         of : {"rows", "population"}
             "rows" covers the metric of these rows, what would have been released without noise: the
-            probability is over the noise only. "population" covers the metric of the population
+            probability is over the noise only. Read off a curve, it allows for every order of the
+            rows within the bins. "population" covers the metric of the population
             that the rows were drawn from, one by one (or by persons): noise and sampling together,
             with the score interval of a binomial share, whose variance is an upper bound for
             the AUROC and an approximation for average precision. It is measured in the
@@ -113,12 +118,7 @@ class PrivateValue(Rich):
         Interval
         """
         level = as_fraction(confidence_level, "confidence_level")
-        if not self.noisy:
-            raise InputError(
-                f"mechanism={self.mechanism!r} has no interval: the scale of its noise depends on "
-                "private counts, so it cannot be published. The default mechanism has one."
-            )
-        method = OF_VALUES[as_choice(of, "of", OF_VALUES)]
+        method = self.metric.covers[as_choice(of, "of", self.metric.covers)]
         if of == "rows":
             low, high = self.metric.bounds(self.noisy, self.n_rows, 1.0 - level)
         else:
@@ -135,10 +135,9 @@ class PrivateValue(Rich):
 
     def __repr__(self) -> str:
         """Return one line."""
-        noise = "" if self.scale is None else f" ± {self.scale:.2g}"
         return (
-            f"PrivateValue({self.metric.name}={self.value:.4g}{noise}, epsilon={self.epsilon:.6g}, "
-            f"delta={self.delta:.6g}, mechanism={self.mechanism!r}"
+            f"PrivateValue({self.metric.name}={self.value:.4g} ± {self.scale:.2g}, "
+            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
             f"{persons_mark(self.rows_per_person, self.n_persons)}{mark(self.seeded)})"
         )
 

@@ -3,7 +3,9 @@
 Local sensitivity depends on the private number of positives, so noise in proportion to it gives
 that number away unless its scale changes slowly from one data set to its neighbours. Theorem 2.9
 of Boyd (after Nissim, Raskhodnikova and Smith 2007) says how slowly, and how much noise to add.
-``PROOFS.md`` has the calibrations used here. The default mechanisms of this package add far less.
+``PROOFS_SMOOTH.md`` beside this file has the calibrations used here. They were mechanisms of
+``precall.privacy`` until they were seen to have a larger error than its own in every case; studies
+reproduce the dissertation with them.
 
 The scale of the noise stays inside: it would give the number of positives away.
 """
@@ -13,14 +15,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from ..exceptions import InputError
-from .mechanisms import Noise, heavy_tailed
+from precall.exceptions import InputError
+from precall.privacy import sensitivity
+from precall.privacy.mechanisms import Noise, uniform_below
 
 # The grid is so fine that rounding the value and the scale, and the floating-point error of both,
-# cost less than this share of epsilon (PROOFS.md).
+# cost less than this share of epsilon (PROOFS_SMOOTH.md).
 ROUNDING_SHARE = 2.0**-12
 GRID_BITS = 16
 _MOST_ROWS = 2**27
@@ -110,6 +116,70 @@ def release(
     return float(steps / unit)
 
 
+def local_sensitivity(metric: str, mechanism: str, n_rows: int) -> Callable[[Any], Any]:
+    """Local sensitivity of a metric over the number of positives, as printed or tight."""
+    average_precision: Callable[[Any], Any] = sensitivity.local_average_precision
+    if mechanism.startswith("printed"):
+        printed = sensitivity.local_average_precision_printed
+        average_precision = partial(printed, logarithmic=True)
+    local: dict[str, Callable[[Any], Any]] = {
+        "average_precision": average_precision,
+        "auroc": lambda n: sensitivity.local_auroc(n, n_rows - n),
+    }
+    return local[metric]
+
+
+def releases(
+    value: float,
+    *,
+    local: Callable[[Any], Any],
+    mechanism: str,
+    n_pos: int,
+    n_rows: int,
+    epsilon: float,
+    delta: float,
+    times: int,
+    noise: Noise,
+) -> npt.NDArray[np.float64]:
+    """Release a metric in [0, 1] several times, by a mechanism's name.
+
+    Parameters
+    ----------
+    value : float
+        The metric.
+    local : callable
+        Its local sensitivity for an array of numbers of positives.
+    mechanism : str
+        One of :data:`CALIBRATIONS`.
+    n_pos, n_rows : int
+        Positives and rows in the data.
+    epsilon, delta : float
+        The cost of each; `delta` matters to Laplace noise only.
+    times : int
+        How often.
+    noise : Noise
+        Where the noise comes from.
+
+    Returns
+    -------
+    array
+    """
+    check_epsilon(epsilon)
+    check_rows(n_rows)
+    if needs_delta(mechanism) and not delta > 0.0:
+        raise InputError(f"delta must be above 0 for mechanism={mechanism!r}.")
+    calibration = calibrate(mechanism, epsilon=epsilon, delta=delta)
+    smoothed = sensitivity.smooth(local, n_pos=n_pos, n_rows=n_rows, beta=calibration.beta)
+    return np.array(
+        [
+            release(
+                value, sensitivity=smoothed, calibration=calibration, n_rows=n_rows, noise=noise
+            )
+            for _ in range(times)
+        ]
+    )
+
+
 def check_epsilon(epsilon: float) -> None:
     """Refuse a cost that the proofs of these mechanisms do not cover."""
     if epsilon > _LARGEST_EPSILON:
@@ -176,3 +246,49 @@ CALIBRATIONS: dict[str, Callable[[float, float], Calibration]] = {
     "smooth_quartic": lambda epsilon, _: heavy_tailed_calibration(4, 1.0 / 12.0, epsilon),
     "smooth_laplace": _smooth_laplace,
 }
+
+
+def heavy_tailed(scale: int, *, degree: int, noise: Noise) -> int:
+    """Draw an integer with probabilities proportional to ``1 / (1 + |k / scale|^degree)``.
+
+    Exact, in integer arithmetic: a proposal with ``P(K >= j) = scale / (scale + j)`` from as many
+    random bits as it takes to decide, then rejection with a rational probability.
+
+    Parameters
+    ----------
+    scale : int
+        Scale, at least 1.
+    degree : {2, 4}
+        2 is the discrete Cauchy distribution; 4 has a variance.
+    noise : Noise
+        Where the bits come from.
+
+    Returns
+    -------
+    int
+
+    """
+    while True:
+        size = _pareto(scale, noise.bits)
+        negative = noise.bits(1)
+        if negative and size == 0:
+            continue  # zero has one sign
+        # Target over proposal, times a bound that keeps it under 1 (PROOFS_SMOOTH.md).
+        reach = (scale + size) * (scale + size + 1)
+        if degree == 2:
+            accept, among = reach, 4 * (scale**2 + size**2)
+        else:
+            accept, among = reach * scale**2, 5 * (scale**4 + size**4)
+        if uniform_below(among, noise.bits) < accept:
+            return -size if negative else size
+
+
+def _pareto(scale: int, bits: Callable[[int], int]) -> int:
+    """Floor of ``scale / U - scale`` for a uniform U whose bits are drawn until it is decided."""
+    drawn, width = 0, 0
+    while True:
+        drawn, width = (drawn << 64) | bits(64), width + 64
+        whole = scale << width
+        low = whole // (drawn + 1)
+        if drawn and whole // drawn == low:
+            return low - scale
