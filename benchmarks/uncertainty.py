@@ -67,7 +67,7 @@ def precision_at_threshold(quick: bool) -> Iterator[Race]:
     counted = int(label[selected].sum()), int(selected.sum())
     pairs = {
         "from rows": (
-            lambda: _precision(pr.rank(label, score), threshold),
+            lambda: _precision(pr.Rows(label, score), threshold),
             lambda: _proportion(*_count(label, score, threshold)),
         ),
         "counted": (
@@ -144,10 +144,8 @@ def _bootstrap_of_confidenceinterval(label: Label, score: Score) -> Limits:
     return estimate, low, high
 
 
-def _precision(ranking: pr.Ranking, threshold: float) -> Limits:
-    return _limits(
-        pr.interval(ranking, pr.metrics.precision_at_threshold(threshold), method="wilson")
-    )
+def _precision(data: pr.Ranking | pr.Rows, threshold: float) -> Limits:
+    return _limits(pr.interval(data, pr.metrics.precision_at_threshold(threshold), method="wilson"))
 
 
 def _count(label: Label, score: Score, threshold: float) -> tuple[int, int]:

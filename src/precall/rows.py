@@ -15,6 +15,7 @@ from ._arrow import with_missing
 from ._words import plural
 from .exceptions import InputError
 from .ranking import Ranked, Ranking, rank_checked
+from .ranking.counted_rows import count_at
 from .ranking.direction import warn_if_worse_than_random
 
 Array = npt.NDArray[Any]
@@ -288,6 +289,20 @@ class Rows:
         name = self.model_named(model)
         place = None if self.cluster is None else self.place(name, thresholds)
         return Ranked(self.ranking(name, thresholds), self, place)
+
+    def counted(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
+        """Return the same where the counts at some thresholds will do.
+
+        Rows that were not ranked yet are then only counted: weights and clusters need more.
+        """
+        name = self.model_named(model)
+        known = (name, thresholds) in self._rankings
+        if known or self.weight is not None or self.cluster is not None:
+            return self.ranked(name, thresholds)
+        ranking = count_at(self.positive, self.scores[name], thresholds)
+        if not any(ranked == name for ranked, _ in self._rankings):
+            warn_if_worse_than_random(ranking)
+        return Ranked(ranking, self)
 
     def model_named(self, model: object) -> str:
         """Return the name of a model; with several, none given is an error that lists them."""

@@ -120,9 +120,9 @@ def interval(
         )
         return found
     varying = varying_prevalence(sampling, prevalence)
-    sample = as_ranked(data, model, what.thresholds, missed=True)
-    clustered = sample.rows is not None and sample.rows.cluster is not None
-    rule = rule_for(what, method, clustered=clustered)
+    rule = rule_for(what, method, clustered=getattr(data, "cluster", None) is not None)
+    counted = what.only_counts and rule.only_counts
+    sample = as_ranked(data, model, what.thresholds, missed=True, counted=counted)
     what.require_all_scored(sample.ranking)
     if prevalence is not None:
         sample = _at_prevalence(sample, prevalence)

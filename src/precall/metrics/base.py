@@ -70,6 +70,8 @@ class Metric:
         Ranks at which it needs the exact counts.
     lower_is_better : bool
         Whether a smaller value is the better one: rates of errors, costs.
+    only_counts : bool
+        Whether the counts at its thresholds are all it depends on.
     counts_missed : bool
         Whether it counts the positives of a ranking that were never scored.
     with_prevalence : str
@@ -95,6 +97,7 @@ class Metric:
     thresholds: ClassVar[Any] = ()
     places: ClassVar[Any] = ()
     lower_is_better: ClassVar[bool] = False
+    only_counts: ClassVar[Any] = False
     counts_missed: ClassVar[Any] = False
     with_prevalence: ClassVar[str] = ""
 
@@ -187,7 +190,8 @@ class Metric:
 
     def ranked(self, data: Any) -> Ranking:
         """Return the ranking that it is computed on, with the rows that it needs."""
-        return as_ranked(data, None, self.thresholds, missed=True).ranking
+        asked = {"missed": True, "counted": self.only_counts}
+        return as_ranked(data, None, self.thresholds, **asked).ranking
 
     def on_both_classes(self, ranking: Ranking) -> Metric:
         """Put the metric on a ranking; raise where a class is empty."""

@@ -35,6 +35,7 @@ class OfCounts(Metric):
     )
     smooth = True
     of_ranks = False
+    only_counts: ClassVar[Any] = True
     counts_missed = True
 
     @property

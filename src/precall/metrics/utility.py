@@ -43,6 +43,11 @@ class OfDecisions(OfCounts):
         return self.threshold is None  # type: ignore[attr-defined]
 
     @property
+    def only_counts(self) -> bool:
+        """Not where the scores have to be probabilities: those of the positives are looked at."""
+        return not self.of_probabilities
+
+    @property
     def title(self) -> str:
         """What it is called in tables."""
         at = "" if self.of_probabilities else f", threshold {self.cut:g}"

@@ -258,7 +258,7 @@ class SegmentCounts:
         positives, negatives = self.positives, self.negatives
         if positives.rows[0]:
             # Positives under the lowest threshold: a last cell that everything reaches.
-            thresholds = np.append(_lowest(thresholds.dtype), thresholds)
+            thresholds = np.append(lowest_score(thresholds.dtype), thresholds)
             head = Mass.empty(2, positives.weights is not None)
             positives, negatives = head.joined(positives), head.joined(negatives)
         over = positives.rows[2::2]
@@ -293,7 +293,8 @@ def _with_gaps(at_thresholds: Array, size: int) -> Array:
     return segments
 
 
-def _lowest(dtype: np.dtype[Any]) -> Any:
+def lowest_score(dtype: np.dtype[Any]) -> Any:
+    """Return the lowest score of a type: every row is at or above it."""
     return dtype.type(-np.inf) if dtype.kind == "f" else np.iinfo(dtype).min
 
 

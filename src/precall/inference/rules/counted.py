@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class CountedShares(Rule):
     """Limits of shares of rows, each by `share_limits`."""
 
     share_limits: Limits
+    only_counts: ClassVar[bool] = True
 
     def evidence(self, case: Case) -> Any:
         """Return a share of rows, or what is made of several."""

@@ -35,6 +35,8 @@ class Rule:
         Whether it holds for rows that belong together.
     serves : tuple of str
         Names of metrics that it serves although they do not name it.
+    only_counts : bool
+        Whether it needs no more than a metric of counts does: the counts at its thresholds.
     """
 
     key: str
@@ -44,6 +46,7 @@ class Rule:
     caution: str
     clustered: bool = False
     serves: tuple[str, ...] = ()
+    only_counts: ClassVar[bool] = False
 
     def evidence(self, case: Case) -> Any:
         """Return what limits at every level come from: with `limits(level)` and `error`."""
