@@ -56,6 +56,26 @@ def test_too_high_and_too_low_on_the_whole():
     assert low.message.endswith("calibrate the scores first.")
 
 
+def test_wrong_on_the_whole_where_no_part_shows_it():
+    """The limits of the parts are wider than that of the whole, and must not be said to agree."""
+    y, p = draw(2000, seed=1)
+    check = pr.calibration_check(pr.Rows(y, np.minimum(1.2 * p, 1.0)))
+    assert check.predicted > check.observed.high
+    assert not check.disagreeing
+    assert not check.agrees
+    assert "None of the 10 parts of the rows by score shows it alone" in check.message
+    assert "agrees" not in check.message
+    assert check.message.endswith("calibrate the scores first.")
+
+
+def test_one_score_has_no_parts():
+    y = np.repeat([1, 0], [100, 900])
+    check = pr.calibration_check(pr.Rows(y, np.full(1000, 0.1)))
+    assert check.agrees
+    assert "there are no parts to compare" in check.message
+    assert not pr.calibration_check(pr.Rows(y, np.full(1000, 0.2))).agrees
+
+
 def test_right_on_the_whole_and_wrong_in_parts():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.1, 0.9, 4000)

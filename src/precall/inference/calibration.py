@@ -201,13 +201,20 @@ def _message(
     else:
         first += ", which agrees."
     off = [i for i, (mean, part) in enumerate(zip(means, tenths, strict=True)) if mean not in part]
-    if off:
+    if len(tenths) == 1:
+        second = " All rows have about the same score, so there are no parts to compare."
+    elif off:
         worst = max(off, key=lambda i: abs(means[i] - tenths[i].estimate))
         part = tenths[worst]
         second = (
             f" In {len(off)} of {len(tenths)} parts of the rows by score they disagree, most where "
             f"{100 * means[worst]:.3g} % were predicted and {100 * part.estimate:.3g} % observed "
             f"({100 * part.low:.3g} to {100 * part.high:.3g} %)."
+        )
+    elif high or low:
+        second = (
+            f" None of the {len(tenths)} parts of the rows by score shows it alone: their limits "
+            "are wider."
         )
     else:
         second = f" So it does in all {len(tenths)} parts of the rows by score."
