@@ -22,5 +22,6 @@ ABOUT = {
     "privacy": "what a private release costs in accuracy",
     "private_choice": "which private mechanism has the smallest error",
     "region": "the region that no precision-recall curve can reach",
+    "sites": "what it costs that several sites add noise apart",
     "slices": "whether the limits of all slices hold at once",
 }

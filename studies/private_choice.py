@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from precall.metrics.areas import aucpr, auroc
-from precall.privacy.curve_release import bin_counts, noisy_curve
+from precall.privacy.curve_release import noisy_curve
 from precall.privacy.edges import as_edges
+from precall.privacy.histograms import bin_counts
 from precall.privacy.mechanisms import SeededNoise
 from precall.privacy.rescaled import Auroc, AveragePrecision
 from precall.ranking import Ranking, rank

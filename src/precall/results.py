@@ -35,12 +35,15 @@ from .points.contours import Contour
 from .points.matrix import Confusion
 from .points.thresholds import BestThreshold
 from .privacy.attack import Exposure
+from .privacy.combining import SitesCurve
 from .privacy.crossval import PrivateCrossValidation
 from .privacy.foresight import ExpectedError
 from .privacy.measuring import MeasuredEpsilon
 from .privacy.private_comparison import PrivateComparison
 from .privacy.private_confusion import PrivateConfusion
 from .privacy.private_curve import PrivateCurve
+from .privacy.site_plans import SitePlan
+from .privacy.site_releases import SiteRelease
 from .privacy.values import PrivateValue
 from .ranking import Ranking
 from .ranking.pooling import Comparability
@@ -66,6 +69,7 @@ __all__ = [
     "DownsampleEffect",
     "Evaluation",
     "Example",
+    "ExpectedError",
     "Exposure",
     "Finding",
     "Gate",
@@ -77,7 +81,6 @@ __all__ = [
     "LabelBounds",
     "LabelPlan",
     "Measure",
-    "ExpectedError",
     "MeasuredEpsilon",
     "MetricInterval",
     "ModelEvaluation",
@@ -92,6 +95,9 @@ __all__ = [
     "Ranking",
     "RankingSet",
     "SampleSize",
+    "SitePlan",
+    "SiteRelease",
+    "SitesCurve",
     "Slice",
     "Slices",
     "SummaryCurve",

@@ -28,6 +28,7 @@ COMMANDS = (
     "rank",
     "audit",
     "private",
+    "sites",
     "check",
 )
 

@@ -311,3 +311,44 @@ def test_private_releases_are_as_much_better_than_the_dissertation_s_as_promised
     assert holds(measure(metric("average_precision", "curve"), pr.aucpr, 10), printed, 6)
     printed = measure(metric("auroc", "printed_cauchy"), pr.auroc, 11)
     assert holds(measure(metric("auroc", "rescaled"), pr.auroc, 12), printed, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spent", [CLAIMED, SPENT])
+def test_the_releases_of_all_sites_together_keep_their_claim(spent):
+    """By their likelihood ratio, with a row that changes its label and its place at one site."""
+    plan = privacy.site_plan(epsilon=spent, n_rows=60, n_sites=3, edges=[0.0, 0.3, 0.6, 1.0])
+    rng = np.random.default_rng(11)
+    rows = [(np.arange(20) % 4 == 0, rng.random(20)) for _ in range(3)]
+    y, score = (column.copy() for column in rows[1])
+    y[0], score[0] = not y[0], (0.1 if score[0] > 0.6 else 0.9)
+    changed = [rows[0], (y, score), rows[2]]
+
+    def released(sites, seed):
+        return [
+            privacy.site_release(*site, plan=plan, site=f"s{k}", budget=budget(), rng=seed)
+            for k, site in enumerate(sites)
+        ]
+
+    def histogram(sites):
+        exact = privacy.site_plan(epsilon=1e6, n_rows=60, n_sites=3, edges=plan.edges)
+        found = [
+            privacy.site_release(*site, plan=exact, site="s", budget=budget(), rng=0)
+            for site in sites
+        ]
+        return np.concatenate([each.noisy_positives + each.noisy_negatives for each in found])
+
+    ours, theirs = histogram(rows), histogram(changed)
+    assert np.abs(ours - theirs).sum() == 2
+
+    def likelihood_ratio(sites):
+        noisy = np.concatenate(
+            [each.noisy_positives + each.noisy_negatives for each in released(sites, rng)]
+        )
+        return float((np.abs(noisy - theirs) - np.abs(noisy - ours)).sum() / plan.scale)
+
+    found = privacy.measure_epsilon(
+        likelihood_ratio, rows, changed, epsilon=CLAIMED, n_samples=SAMPLES, confidence_level=LEVEL
+    )
+    assert found.epsilon <= spent
+    assert found.passed == (spent == CLAIMED), found

@@ -25,6 +25,7 @@ from studies import (
     planning,
     privacy,
     region,
+    sites,
 )
 from studies._band_rows import slope
 from studies._results import read_rows
@@ -338,6 +339,27 @@ def test_folds():
     assert_close(pairs)
 
 
+def test_sites():
+    committed, pairs = table("sites"), []
+    for sites_and_sizes in ((1, "all"), (5, "unequal"), (20, "equal")):
+        case = sites.Case(5000, 1.0, *sites_and_sizes)
+        for row in sites.simulate_case(case, 60, [SEED]):
+            old = the_row(committed, **case._asdict(), area=row["area"])
+            pairs.append([(each["rmse"], each["error"]) for each in (row, old)])
+            pairs += [
+                [share_held(each, name) for each in (row, old)]
+                for name in ("rows_covered", "population_covered")
+            ]
+    assert_close(pairs)
+
+
+def test_intervals_of_several_sites_cover():
+    for row in table("sites"):
+        for name in ("rows_covered", "population_covered"):
+            held = round(row[name] * row["data_sets"])
+            assert stats.binomtest(held, row["data_sets"], 0.95, "less").pvalue > ERROR_RATE / 100
+
+
 def test_audit():
     committed, pairs = table("audit"), []
     for model in ("binormal_2", "five_levels"):
@@ -362,7 +384,7 @@ def share_held(row, name):
     return value, np.sqrt(value * (1 - value) / n)
 
 
-WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, planning]
+WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, planning, sites]
 # Studies whose tables do not have all cases yet: their pages say what is there.
 UNFINISHED = ("bands",)
 

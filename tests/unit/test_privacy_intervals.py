@@ -11,7 +11,7 @@ import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
 from precall.privacy.covering import CountLimits, area_limits, count_limits, with_sampling
-from precall.privacy.curve_release import bin_counts
+from precall.privacy.histograms import bin_counts
 from precall.privacy.mechanisms import SeededNoise
 from precall.simulate import Bibeta
 

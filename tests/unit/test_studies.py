@@ -35,6 +35,7 @@ from studies import (
     privacy,
     private_choice,
     region,
+    sites,
     slices,
 )
 from studies import _private_choice_page as choice_page
@@ -92,6 +93,7 @@ SLICES = {
         "RELEASES": 2,
     },
     region: {},
+    sites: {"SITES": (2,)},
     slices: {},
 }
 NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}

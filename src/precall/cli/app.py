@@ -37,6 +37,7 @@ _COMMANDS = (
     "rank",
     "audit",
     "private",
+    "sites",
     "check",
 )
 

@@ -125,7 +125,7 @@ def reading_options(function: F, *, private: bool = False) -> F:
             help="Refuse rows with missing values, or leave them out.",
         ),
     ]
-    return _together(options[:-1] if private else options)(command)  # type: ignore[return-value]
+    return together(options[:-1] if private else options)(command)  # type: ignore[return-value]
 
 
 def column_options(required: bool = True) -> Callable[[F], F]:
@@ -147,7 +147,7 @@ def column_options(required: bool = True) -> Callable[[F], F]:
             help="The positive label; 1 (or true) if not given. All others are negative.",
         ),
     ]
-    return _together(options)
+    return together(options)
 
 
 group_option = click.option("--group", metavar="COLUMN", help="Column with groups to show apart.")
@@ -254,7 +254,9 @@ more_metrics_option = click.option(
 )
 
 
-def _together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+def together(options: list[Callable[[F], F]]) -> Callable[[F], F]:
+    """Several options as one, in this order."""
+
     def apply(function: F) -> F:
         for option in reversed(options):
             function = option(function)

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-import json
-import math
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from .._optional import require
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
-from ..readers.cells import CellRows, read_cells
 from ..readers.columns import Roles
-from ..readers.formats import format_by_name
 from ..readers.options import ReadOptions
-from ..readers.sources import paths
 from . import private_dry_run as dry
 from .examples import Command
 from .options import file_argument, json_option, reading_options
-from .private_releases import public_rows, release_comparison, release_curve, release_metrics
-from .terminal import console, grid, sentences, spinner, write_json
-
-if TYPE_CHECKING:
-    from ..privacy import Budget
+from .private_inputs import (
+    ledger_options,
+    open_budget,
+    read_private,
+    remaining_epsilon,
+    require_range,
+)
+from .private_releases import (
+    public_rows,
+    release_comparison,
+    release_curve,
+    release_metrics,
+    show_points,
+)
+from .terminal import console, grid, sentences, write_json
 
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.
 _OF_METRICS = {"--metric": "metrics", "--delta": "delta", "--mechanism": "mechanism"}
-# The same whatever is wrong, because whoever sees it may not see the rows.
-_WRONG = (
-    "these rows cannot be released: something is wrong with them or with the names of the columns. "
-    "A private command does not say what. This one does, and what it prints is not private: "
-    "precall check FILE --label COLUMN --score COLUMN"
-)
 _MEANINGS = {
     False: "The interval is for the value of these rows; --population adds their sampling.",
     True: "The interval is for the population that the rows were drawn from.",
@@ -118,28 +115,7 @@ _MEANINGS = {
     is_flag=True,
     help="Intervals for the population that the rows were drawn from: sampling is in them too.",
 )
-@click.option(
-    "--ledger",
-    metavar="PATH",
-    help="File that keeps what was spent on these rows: nothing is released beyond its total.",
-)
-@click.option(
-    "--budget",
-    "total",
-    type=click.FloatRange(min=0.0, min_open=True),
-    help="Total epsilon of a new --ledger.",
-)
-@click.option(
-    "--moved",
-    is_flag=True,
-    help="Take a --ledger that was moved or restored: no other copy of it is in use.",
-)
-@click.option(
-    "--new-rows",
-    is_flag=True,
-    help="The --ledger has not seen these rows, but they are other columns or another order of its "
-    "own.",
-)
+@ledger_options
 @click.option(
     "--dry-run",
     is_flag=True,
@@ -202,16 +178,16 @@ def command(
     if dry_run:
         from ..privacy._ledger import exact
 
-        remaining = _remaining(ledger, total, moved)
-        n_rows = public_rows(_read(file, roles, reading), rows_per_person)
+        left = remaining_epsilon(ledger, total, moved)
+        n_rows = public_rows(read_private(file, roles, reading), rows_per_person)
         share = float(exact(epsilon) / rows_per_person)
         foreseen = dry.foresee(metrics, curve, n_rows, share, prevalence, limits, mechanism)
         foreseen["epsilon"] = epsilon
-        foreseen["left_in_the_ledger"] = remaining
+        foreseen["left_in_the_ledger"] = left
         dry.show(foreseen, as_json=as_json)
         return
-    budget = _budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
-    rows = _read(file, roles, reading)
+    budget = open_budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
+    rows = read_private(file, roles, reading)
     of = "population" if population else "rows"
     if baseline is not None:
         released = release_comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
@@ -242,93 +218,12 @@ def _require_belonging(
             f"{given[0]} is for metrics and changes nothing in a curve, which is released whole, "
             f"with Laplace noise: leave {given[0]} or --curve out."
         )
-    if limits is None:
-        return
-    if not curve and mechanism == "rescaled":
+    if limits is not None and not curve and mechanism == "rescaled":
         raise InputError(
             "--range is for --curve and for --mechanism curve or auto: add one of them or leave "
             "--range out."
         )
-    if not (math.isfinite(limits[1] - limits[0]) and limits[0] < limits[1]):
-        raise InputError(
-            f"--range must be two finite numbers, the lower first, got {limits[0]:g} {limits[1]:g}."
-        )
-
-
-def _budget(
-    ledger: str | None,
-    total: float | None,
-    epsilon: float,
-    delta: float,
-    *,
-    moved: bool,
-    new_rows: bool,
-) -> Budget:
-    """The budget of a ledger, or one for this run alone."""
-    from ..privacy import Budget
-
-    _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows})
-    if ledger is None:
-        return Budget(epsilon=epsilon, delta=delta)
-    if total is None:
-        return Budget.load(ledger, moved=moved, new_rows=new_rows)
-    budget = Budget(epsilon=total, delta=delta)
-    budget.save(ledger)
-    return budget
-
-
-def _remaining(ledger: str | None, total: float | None, moved: bool) -> float | None:
-    """What a ledger has left; a new one is not made."""
-    from ..privacy import Budget
-
-    _require_ledger(ledger, total, {"--moved": moved})
-    if ledger is None or total is not None:
-        return total
-    if moved:  # taking it as it is would change its hidden files
-        return Budget.from_dict(json.loads(Path(ledger).read_bytes())).remaining.epsilon
-    return Budget.load(ledger).remaining.epsilon
-
-
-def _require_ledger(ledger: str | None, total: float | None, flags: dict[str, bool]) -> None:
-    """Refuse options that do not fit the ledger, or the lack of one."""
-    if ledger is None:
-        given = ["--budget"] * (total is not None) + [name for name, on in flags.items() if on]
-        if given:
-            raise InputError(f"{given[0]} is for a --ledger: name it, or leave {given[0]} out.")
-        return
-    there = Path(ledger).exists()
-    if there and total is not None:
-        raise InputError(
-            f"--ledger {ledger!r} is there already, with a total of its own: leave --budget "
-            "out, or name another file."
-        )
-    if not there and total is None:
-        raise InputError(
-            f"--ledger {ledger!r} is not there: check the path, or make it with --budget, the "
-            "total epsilon for these rows."
-        )
-    for name, on in flags.items():
-        if on and not there:
-            raise InputError(f"{name} is for a --ledger that is there already: leave it out.")
-
-
-def _read(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
-    """The rows, or one sentence that is the same whatever is wrong with them."""
-    require("pyarrow", "reading files", "arrow")
-    if file != "-":  # what is wrong with the name of a file is no secret
-        for path in paths(file):
-            if reading.format is None:
-                format_by_name(path)
-    rows = None
-    try:
-        with spinner() as say:
-            say("reading")
-            rows = read_cells(file, roles, reading)
-    except Exception:  # noqa: BLE001 - whatever it is, its message may quote a row
-        pass
-    if rows is None or not rows[0].size:
-        raise InputError(_WRONG)
-    return rows
+    require_range(limits)
 
 
 def _require_comparison(
@@ -363,13 +258,7 @@ def show(released: dict[str, Any]) -> None:
     )
     output.print()
     if whole:
-        # Without the binning error a level would be read as that of an interval.
-        columns = [("recall", "right"), ("precision (range of the noise)", "right")]
-        points = [
-            [f"{p['recall']:g}", wording.interval(p["precision"], p["low"], p["high"])]
-            for p in released["points"]
-        ]
-        grid(output, columns, points)
+        show_points(output, released["points"])
         output.print()
     size = wording.plural(released["rows"], "row")
     if released["persons"] is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,8 +11,11 @@ from ..evaluation import wording
 from ..exceptions import InputError
 from .terminal import console, grid, sentences, write_json
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 # What the share of positives may be where nobody has a guess.
-_GUESSES = (0.01, 0.1, 0.5)
+GUESSES = (0.01, 0.1, 0.5)
 
 
 def foresee(
@@ -48,7 +51,7 @@ def foresee(
             edges=edges,
         ).to_dict()
         for metric in chosen
-        for guess in (_GUESSES if prevalence is None else (prevalence,))
+        for guess in (GUESSES if prevalence is None else (prevalence,))
     ]
     return {"spent": 0.0, "epsilon": epsilon, "rows": n_rows, "expected": expected}
 
@@ -59,6 +62,21 @@ def show(foreseen: dict[str, Any], *, as_json: bool) -> None:
         write_json({"precall": __version__, **foreseen})
         return
     output = console()
+    show_expected(output, foreseen["expected"])
+    size = wording.plural(foreseen["rows"], "row")
+    text = f"Nothing was released or spent. Epsilon {foreseen['epsilon']:g} would be, on {size}."
+    text += left_in_the_ledger(foreseen["left_in_the_ledger"], foreseen["epsilon"])
+    guess = (
+        "The error is the root of the mean squared distance from the exact value of the rows. It "
+        "is simulated with made-up scores of middling quality and the prevalence in the table; "
+        "the rows were only counted. --prevalence takes a better guess, if it does not come from "
+        "these rows."
+    )
+    sentences(output, [text, guess])
+
+
+def show_expected(output: Console, expected: list[dict[str, Any]]) -> None:
+    """Print expected errors, a line for each guess."""
     columns = [
         ("would be released", "left"),
         ("if the prevalence is", "right"),
@@ -72,21 +90,16 @@ def show(foreseen: dict[str, Any], *, as_json: bool) -> None:
             line["mechanism"],
             f"{line['error']:.2g} around {line['value']:.2g}",
         ]
-        for line in foreseen["expected"]
+        for line in expected
     ]
     grid(output, columns, rows)
     output.print()
-    size = wording.plural(foreseen["rows"], "row")
-    text = f"Nothing was released or spent. Epsilon {foreseen['epsilon']:g} would be, on {size}."
-    left = foreseen["left_in_the_ledger"]
-    if left is not None and left < foreseen["epsilon"]:
-        text += f" The ledger would refuse: {left:.6g} is left in it."
-    elif left is not None:
-        text += f" {left:.6g} is left in the ledger."
-    guess = (
-        "The error is the root of the mean squared distance from the exact value of the rows. It "
-        "is simulated with made-up scores of middling quality and the prevalence in the table; "
-        "the rows were only counted. --prevalence takes a better guess, if it does not come from "
-        "these rows."
-    )
-    sentences(output, [text, guess])
+
+
+def left_in_the_ledger(left: float | None, epsilon: float) -> str:
+    """Say whether a ledger would pay, if there is one."""
+    if left is None:
+        return ""
+    if left < epsilon:
+        return f" The ledger would refuse: {left:.6g} is left in it."
+    return f" {left:.6g} is left in the ledger."

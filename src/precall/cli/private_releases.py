@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from ..evaluation import wording
 from ..readers.cells import CellRows
+from .terminal import grid
 
 if TYPE_CHECKING:
-    from ..privacy import Budget, PrivateValue
+    from rich.console import Console
+
+    from ..privacy import Budget, PrivateCurve, PrivateValue
 
 _RECALLS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -117,22 +121,8 @@ def release_curve(
         person=person,
         rows_per_person=rows_per_person,
     )
-    area, band = curve.area_interval(of=of), curve.band(at=_RECALLS)
-    points = [
-        {"recall": x, "precision": y, "low": low, "high": high}
-        for x, y, low, high in zip(band.x, band.y, band.low, band.high, strict=True)
-    ]
-    released = {
-        "metric": "average_precision",
-        "value": area.estimate,
-        "low": area.low,
-        "high": area.high,
-        "confidence_level": area.confidence_level,
-        "covers": area.method,
-        "epsilon": epsilon,
-        "delta": 0.0,
-        "mechanism": curve.mechanism,
-    }
+    points, covered = points_of(curve)
+    released = area_of(curve, "average_precision", of)
     return {
         "epsilon": epsilon,
         "delta": 0.0,
@@ -143,7 +133,7 @@ def release_curve(
         "range": [float(curve.edges[0]), float(curve.edges[-1])],
         "scores_outside_the_range": "count in the first or the last bin",
         "points": points,
-        "points_cover": band.method,
+        "points_cover": covered,
         "curve": curve.to_dict(),
     }
 
@@ -162,3 +152,39 @@ def _edges(
     from ..privacy import bin_count
 
     return None if limits is None else np.linspace(*limits, bin_count(n_rows, epsilon=epsilon) + 1)
+
+
+def area_of(curve: PrivateCurve, metric: str, of: str) -> dict[str, Any]:
+    """The area under a private curve with its interval, as plain values."""
+    area = curve.area_interval(of=of)
+    return {
+        "metric": metric,
+        "value": area.estimate,
+        "low": area.low,
+        "high": area.high,
+        "confidence_level": area.confidence_level,
+        "covers": area.method,
+        "epsilon": curve.epsilon,
+        "delta": 0.0,
+        "mechanism": curve.mechanism,
+    }
+
+
+def points_of(curve: PrivateCurve) -> tuple[list[dict[str, float]], str]:
+    """Precision along a private curve with the range of its noise, and what that covers."""
+    band = curve.band(at=_RECALLS)
+    points = [
+        {"recall": x, "precision": y, "low": low, "high": high}
+        for x, y, low, high in zip(band.x, band.y, band.low, band.high, strict=True)
+    ]
+    return points, band.method
+
+
+def show_points(output: Console, points: list[dict[str, float]]) -> None:
+    """Print precision along a private curve."""
+    # Without the binning error a level would be read as that of an interval.
+    columns = [("recall", "right"), ("precision (range of the noise)", "right")]
+    lines = [
+        [f"{p['recall']:g}", wording.interval(p["precision"], p["low"], p["high"])] for p in points
+    ]
+    grid(output, columns, lines)

@@ -7,6 +7,7 @@ what is proved of them is in ``PROOFS.md`` beside this file.
 from . import attack, mechanisms, sensitivity
 from .budget import Budget, BudgetError
 from .choice import MECHANISMS, choose_mechanism
+from .combining import SitesCurve, combine
 from .crossval import PrivateCrossValidation, assign_folds, cross_validation
 from .curve_release import pr_curve, roc_curve
 from .edges import bin_count, private_edges, probability_edges
@@ -18,6 +19,8 @@ from .private_comparison import PrivateComparison, compare
 from .private_confusion import CONFUSION_MECHANISMS, PrivateConfusion, confusion
 from .private_curve import PrivateCurve
 from .ratios import CONFUSION_METRICS
+from .site_plans import SitePlan, site_plan
+from .site_releases import SiteRelease, site_release
 from .values import PrivateValue
 
 __all__ = [
@@ -44,6 +47,12 @@ __all__ = [
     "PrivateConfusion",
     "PrivateCurve",
     "PrivateCrossValidation",
+    "site_plan",
+    "site_release",
+    "combine",
+    "SitePlan",
+    "SiteRelease",
+    "SitesCurve",
     "expected_error",
     "ExpectedError",
     "measure_epsilon",

@@ -63,7 +63,13 @@ class CountLimits:
 
 
 def count_limits(
-    positives: IntArray, negatives: IntArray, *, n_rows: int, scale: float, error: float
+    positives: IntArray,
+    negatives: IntArray,
+    *,
+    n_rows: int,
+    scale: float,
+    error: float,
+    terms: int = 1,
 ) -> CountLimits:
     """Limits of all cumulated counts at once, wrong with probability `error` at most.
 
@@ -77,10 +83,12 @@ def count_limits(
         Scale of the noise in each count.
     error : float
         Probability that any limit fails.
+    terms : int, default 1
+        Independent noises of that scale in each count.
     """
     excess = int(positives.sum()) + int(negatives.sum()) - n_rows
     found = _centred(np.stack([positives, negatives]).astype(np.float64), float(excess))
-    reach = _reach(positives.size, scale, error)
+    reach = _reach(positives.size, scale, terms, error)
     low = np.clip(np.ceil(found - reach - _ROUNDING), 0, n_rows).astype(np.int64)
     high = np.clip(np.floor(found + reach + _ROUNDING), 0, n_rows).astype(np.int64)
     # Counts do not fall, and both classes together are all rows.
@@ -105,7 +113,7 @@ def _centred(counts: FloatArray, excess: float | FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def _reach(bins: int, scale: float, error: float) -> FloatArray:
+def _reach(bins: int, scale: float, terms: int, error: float) -> FloatArray:
     """How far noise moves each cumulated count, for all of them at once.
 
     The noise is simulated, its distribution being known; a fixed seed decides nothing about any
@@ -113,8 +121,7 @@ def _reach(bins: int, scale: float, error: float) -> FloatArray:
     `error` at most, but for the chance of one in a thousand that these draws are small.
     """
     noise = SeededNoise(np.random.default_rng(0))
-    silence = np.zeros(_DRAWS * 2 * bins, dtype=np.int64)
-    drawn = noise.add_laplace(silence, scale).reshape(_DRAWS, 2, bins).astype(np.float64)
+    drawn = noise.laplace_sums(_DRAWS * 2 * bins, scale, terms).reshape(_DRAWS, 2, bins)
     moved = _centred(drawn, drawn.sum(axis=(1, 2))[:, None])
     edge = np.arange(1, bins + 1)
     spread = np.sqrt(edge * (2.0 * bins - edge) / (2.0 * bins))
@@ -122,8 +129,8 @@ def _reach(bins: int, scale: float, error: float) -> FloatArray:
     margin = _MARGIN * math.sqrt(_DRAWS * error * (1.0 - error))
     rank = math.ceil((1.0 - error) * (_DRAWS + 1) + margin)
     if rank > _DRAWS:  # an error this small takes a bound of each noise instead
-        each = -scale * math.log(error / (4.0 * bins)) + 1.0
-        return np.full(bins, 2.0 * bins * each)
+        each = -scale * math.log(error / (4.0 * bins * terms)) + 1.0
+        return np.full(bins, 2.0 * bins * terms * each)
     return np.asarray(worst[rank - 1] * spread)
 
 

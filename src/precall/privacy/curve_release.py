@@ -6,6 +6,7 @@ bars are computed from what was released. One release gives both curves: ``curve
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 
@@ -13,23 +14,22 @@ import numpy as np
 
 from ..exceptions import ReliabilityWarning
 from ._ledger import Amount, as_epsilon
-from ._persons import as_rows_per_person, read_persons, row_share
-from ._rows import FloatArray, Mask, read_rows
+from ._persons import as_rows_per_person
+from ._rows import FloatArray, Mask
 from .budget import Budget, Part, as_budget
 from .edges import as_edges
+from .histograms import SENSITIVITY, NoisyHistogram, bin_counts, release_histogram
 from .mechanisms import (
     IntArray,
     Noise,
     Noisy,
+    SeededNoise,
     add_to_cells,
-    add_to_counts,
     laplace_scale,
     noise_source,
 )
 from .private_curve import PrivateCurve
 
-# Replacing a row takes one from a cell of the two histograms and gives one to another.
-_SENSITIVITY = 2.0
 # Under this many positives times epsilon the noise drowns them.
 _USABLE = 10.0
 # A histogram with more than this share of its rows in one bin says little of the curve.
@@ -153,33 +153,28 @@ def _release(
 ) -> PrivateCurve:
     epsilon, budget = as_epsilon(epsilon), as_budget(budget)
     rows_per_person = as_rows_per_person(rows_per_person)
-    share = row_share(epsilon, rows_per_person)
     if edges is not None:
         edges = as_edges(edges, 1, epsilon)
     noise = noise_source(rng, stacklevel=4)
-    with budget.hold(epsilon=epsilon, delta=0.0, what="curve", seeded=noise.seeded) as hold:
-        positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
-        persons = read_persons(person, rows_per_person, positive.size)
-        n_rows = persons.n_rows
-        cuts = as_edges(edges, n_rows, epsilon / rows_per_person)
-        hold.look(positive, scores)
-        positive, scores = persons.draw(noise, positive, scores)
-        counts = bin_counts(positive, scores, cuts)
-        curve = replace(
-            noisy_curve(kind, counts, cuts, share, n_rows, noise),
-            epsilon=epsilon,
-            rows_per_person=rows_per_person,
-            n_persons=persons.count,
-        )
+    histogram = release_histogram(
+        y_true,
+        y_score,
+        what="curve",
+        epsilon=epsilon,
+        budget=budget,
+        edges=edges,
+        pos_label=pos_label,
+        person=person,
+        rows_per_person=rows_per_person,
+        noise=noise,
+    )
+    curve = replace(
+        as_curve(kind, histogram, epsilon, seeded=noise.seeded),
+        rows_per_person=rows_per_person,
+        n_persons=histogram.n_persons,
+    )
     warn_of(curve, stacklevel=4)
     return curve
-
-
-def bin_counts(positive: Mask, scores: FloatArray, edges: FloatArray) -> IntArray:
-    """Count positives, then negatives, between the edges, from the highest scores down."""
-    bins = edges.size - 1
-    place = bins - 1 - np.searchsorted(edges[1:-1], scores, side="right")
-    return np.bincount(place + bins * ~positive, minlength=2 * bins)
 
 
 def noisy_bins(
@@ -187,33 +182,49 @@ def noisy_bins(
 ) -> tuple[Noisy, ...]:
     """Count positives, then negatives, between the edges, with noise."""
     counts = bin_counts(positive, scores, edges)
-    return add_to_cells(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
+    return add_to_cells(counts, sensitivity=SENSITIVITY, epsilon=epsilon, noise=noise)
+
+
+def as_curve(kind: str, histogram: NoisyHistogram, epsilon: float, *, seeded: bool) -> PrivateCurve:
+    """The curve of a released histogram."""
+    bins = histogram.edges.size - 1
+    return PrivateCurve(
+        kind=kind,
+        edges=histogram.edges,
+        noisy_positives=histogram.counts[:bins],
+        noisy_negatives=histogram.counts[bins:],
+        epsilon=epsilon,
+        delta=0.0,
+        mechanism="laplace",
+        scale=histogram.scale,
+        n_rows=histogram.n_rows,
+        seeded=seeded,
+    )
 
 
 def noisy_curve(
-    kind: str, counts: IntArray, edges: FloatArray, epsilon: Amount, n_rows: int, noise: Noise
+    kind: str,
+    counts: IntArray,
+    edges: FloatArray,
+    epsilon: Amount,
+    n_rows: int,
+    noise: SeededNoise,
+    n_sites: int = 1,
 ) -> PrivateCurve:
-    """Add noise to counts between edges."""
-    noisy = add_to_counts(counts, sensitivity=_SENSITIVITY, epsilon=epsilon, noise=noise)
-    bins = edges.size - 1
-    return PrivateCurve(
-        kind=kind,
-        edges=edges,
-        noisy_positives=noisy[:bins],
-        noisy_negatives=noisy[bins:],
-        epsilon=float(epsilon),
-        delta=0.0,
-        mechanism="laplace",
-        scale=laplace_scale(_SENSITIVITY, epsilon),
-        n_rows=n_rows,
-        seeded=noise.seeded,
-    )
+    """The curve of counts between edges with the noise of so many sites, for simulation."""
+    scale = laplace_scale(SENSITIVITY, epsilon)
+    drawn = np.rint(noise.laplace_sums(counts.size, scale, n_sites)).astype(np.int64)
+    histogram = NoisyHistogram(counts + drawn, edges, scale, n_rows, None)
+    curve = as_curve(kind, histogram, float(epsilon), seeded=True)
+    return replace(curve, noises=n_sites)
 
 
 def warn_of(curve: PrivateCurve, *, stacklevel: int) -> None:
     """Say what the release itself shows to be wrong with it; nothing here looks at the data."""
     tp, fp = curve.corners
-    if min(tp[-1], fp[-1]) * curve.epsilon < _USABLE * curve.rows_per_person:
+    # The noise of several releases grows as the root of their number.
+    worth = curve.epsilon / (curve.rows_per_person * math.sqrt(curve.noises))
+    if min(tp[-1], fp[-1]) * worth < _USABLE:
         warnings.warn(
             f"about {min(tp[-1], fp[-1]):.0f} rows of the rarer class were found with noise at "
             f"epsilon={curve.epsilon:g}: too few for a curve. Spend more epsilon, or use more "

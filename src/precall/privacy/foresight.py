@@ -18,10 +18,11 @@ from ._ledger import as_epsilon
 from ._persons import MOST_ROWS, as_rows_per_person, row_share
 from ._rows import FloatArray, Mask
 from .choice import as_mechanism, choose_mechanism
-from .curve_release import bin_counts, noisy_curve
-from .edges import as_edges
+from .curve_release import noisy_curve
+from .histograms import bin_counts
 from .mechanisms import SeededNoise
 from .rescaled import Auroc, AveragePrecision
+from .site_plans import sites_edges
 
 # Scores of positives and negatives in the guess: the beta distributions of simulate.Bibeta.
 _SHAPES = ((5.0, 2.0), (2.0, 5.0))
@@ -99,6 +100,7 @@ def expected_error(
     mechanism: str = "rescaled",
     edges: object = None,
     rows_per_person: int = 1,
+    n_sites: int = 1,
     n_simulations: int = 200,
     rng: object = 0,
 ) -> ExpectedError:
@@ -124,6 +126,9 @@ def expected_error(
         Public edges of the curve, as for :func:`pr_curve`.
     rows_per_person : int, default 1
         Rows of one person that are protected together; `n_rows` counts rows.
+    n_sites : int, default 1
+        For ``mechanism="curve"``: sites that release apart and are added up by :func:`combine`.
+        `n_rows` are the rows of all.
     n_simulations : int, default 200
         Simulated releases.
     rng : optional, default 0
@@ -161,9 +166,12 @@ def expected_error(
         )
     share = float(row_share(epsilon, rows_per_person))
     n_simulations = as_count(n_simulations, "n_simulations", minimum=2)
+    n_sites = as_count(n_sites, "n_sites", minimum=1)
+    if n_sites > 1 and asked != "curve":
+        raise InputError('n_sites is for mechanism="curve": sites release nothing else.')
     noise = SeededNoise(as_generator(rng))
     value, values = _SIMULATIONS[mechanism](
-        metric, n_rows, share, prevalence, edges, n_simulations, noise
+        metric, n_rows, share, prevalence, edges, n_sites, n_simulations, noise
     )
     squares = np.square(np.array(values) - value)
     error = math.sqrt(squares.mean())
@@ -190,6 +198,7 @@ def _rescaled(
     epsilon: float,
     prevalence: float,
     edges: object,
+    n_sites: int,
     times: int,
     noise: SeededNoise,
 ) -> tuple[float, list[float]]:
@@ -206,16 +215,17 @@ def _curve(
     epsilon: float,
     prevalence: float,
     edges: object,
+    n_sites: int,
     times: int,
     noise: SeededNoise,
 ) -> tuple[float, list[float]]:
-    cuts = as_edges(edges, n_rows, epsilon)
+    cuts = sites_edges(edges, n_rows, epsilon, n_sites)
     positive, scores = _guess(n_rows, prevalence)
     fewer = scores.size
     counts = bin_counts(positive, scores, cuts)
     kind = _AREAS[metric].curve
     share = epsilon * (n_rows / fewer)
-    curves = (noisy_curve(kind, counts, cuts, share, fewer, noise) for _ in range(times))
+    curves = (noisy_curve(kind, counts, cuts, share, fewer, noise, n_sites) for _ in range(times))
     return _exact(metric, positive, scores), [curve.area() for curve in curves]
 
 

@@ -111,6 +111,19 @@ class SeededNoise:
             drawn = first - second
         return np.asarray(np.clip(values + drawn, -_SEEDED_END, _SEEDED_END), dtype=np.int64)
 
+    def laplace_sums(self, count: int, scale: float, terms: int = 1) -> FloatArray:
+        """Draw sums of `terms` independent discrete Laplace variables.
+
+        A geometric variable is negative binomial, so the sum is the difference of two of these.
+        """
+        if scale * terms > _SEEDED_WIDE:
+            first, second = scale * self._generator.standard_gamma(terms, (2, count))
+        else:
+            stop = -math.expm1(-1.0 / scale)
+            first, second = self._generator.negative_binomial(terms, stop, (2, count))
+        sums = np.asarray(first - second, dtype=np.float64)
+        return np.clip(sums, -float(_SEEDED_END), float(_SEEDED_END))
+
     def bits(self, count: int) -> int:
         """Uniform bits."""
         return self._words.getrandbits(count)

@@ -58,6 +58,8 @@ class PrivateCurve(Rich):
         How many rows of one person are protected together.
     n_persons : int or None
         Public number of persons, if rows were drawn from each.
+    noises : int
+        Independent noises of that scale in each count: 1, or the number of sites added up.
     """
 
     kind: str
@@ -72,6 +74,7 @@ class PrivateCurve(Rich):
     seeded: bool = False
     rows_per_person: int = 1
     n_persons: int | None = None
+    noises: int = 1
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -235,6 +238,7 @@ class PrivateCurve(Rich):
             n_rows=self.n_rows,
             scale=self.scale,
             error=noise,
+            terms=self.noises,
         )
         low, high = area_limits(limits, roc=self.kind == "roc")
         if not sampling:
@@ -298,10 +302,14 @@ class PrivateCurve(Rich):
     def __repr__(self) -> str:
         """Return one line."""
         return (
-            f"PrivateCurve({self.kind}, {self.edges.size - 1} bins, area={self.area():.4g}, "
-            f"epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, mechanism={self.mechanism!r}"
-            f"{persons_mark(self.rows_per_person, self.n_persons)}{mark(self.seeded)})"
+            f"{type(self).__name__}({self.kind}, {self.edges.size - 1} bins, "
+            f"area={self.area():.4g}, epsilon={self.epsilon:.6g}, delta={self.delta:.6g}, "
+            f"mechanism={self.mechanism!r}{self._mark()})"
         )
+
+    def _mark(self) -> str:
+        """What the one-line form says of who is protected, and of the noise."""
+        return persons_mark(self.rows_per_person, self.n_persons) + mark(self.seeded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers of what may be published."""
@@ -309,7 +317,7 @@ class PrivateCurve(Rich):
         names = ("edges", "noisy_positives", "noisy_negatives", "threshold", x, y)
         plain: dict[str, Any] = {name: getattr(self, name).tolist() for name in names}
         numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
-        others = ("seeded", "rows_per_person", "n_persons")
+        others = ("seeded", "rows_per_person", "n_persons", "noises")
         public = {name: getattr(self, name) for name in (*numbers, *others)}
         return public | {"area": self.area()} | plain
 
@@ -335,7 +343,7 @@ class PrivateCurve(Rich):
             ours.astype(np.float64),
             theirs.astype(np.float64),
             n_rows=self.n_rows,
-            variance=2.0 * self.scale**2,
+            variance=2.0 * self.scale**2 * self.noises,
         )
 
     def _renoised(self, n_resamples: int, rng: object) -> list[tuple[FloatArray, FloatArray]]:
@@ -344,8 +352,8 @@ class PrivateCurve(Rich):
         tp, fp = self.corners
         fitted = np.concatenate([np.diff(tp), np.diff(fp)])
         bins = fitted.size // 2
-        silence = np.zeros(n_resamples * fitted.size, dtype=np.int64)
-        drawn = noise.add_laplace(silence, self.scale).reshape(n_resamples, -1)
+        drawn = noise.laplace_sums(n_resamples * fitted.size, self.scale, self.noises)
+        drawn = drawn.reshape(n_resamples, -1)
         return [
             reconstruction.path(*self._reconstructed(counts[:bins], counts[bins:]))
             for counts in fitted + drawn

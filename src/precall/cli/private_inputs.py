@@ -1,0 +1,144 @@
+"""Rows and ledgers of private commands."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .._optional import require
+from ..exceptions import InputError
+from ..readers.cells import CellRows, read_cells
+from ..readers.columns import Roles
+from ..readers.formats import format_by_name
+from ..readers.options import ReadOptions
+from ..readers.sources import paths
+from .options import F, together
+from .terminal import spinner
+
+if TYPE_CHECKING:
+    from ..privacy import Budget
+
+# The same whatever is wrong, because whoever sees it may not see the rows.
+_WRONG = (
+    "these rows cannot be released: something is wrong with them or with the names of the columns. "
+    "A private command does not say what. This one does, and what it prints is not private: "
+    "precall check FILE --label COLUMN --score COLUMN"
+)
+
+
+def ledger_options(function: F) -> F:
+    """The ledger of a private command, and what is said about it."""
+    options = [
+        click.option(
+            "--ledger",
+            metavar="PATH",
+            help="File that keeps what was spent on these rows: nothing is released beyond its "
+            "total.",
+        ),
+        click.option(
+            "--budget",
+            "total",
+            type=click.FloatRange(min=0.0, min_open=True),
+            help="Total epsilon of a new --ledger.",
+        ),
+        click.option(
+            "--moved",
+            is_flag=True,
+            help="Take a --ledger that was moved or restored: no other copy of it is in use.",
+        ),
+        click.option(
+            "--new-rows",
+            is_flag=True,
+            help="The --ledger has not seen these rows, but they are other columns or another "
+            "order of its own.",
+        ),
+    ]
+    return together(options)(function)
+
+
+def open_budget(
+    ledger: str | None,
+    total: float | None,
+    epsilon: float,
+    delta: float,
+    *,
+    moved: bool,
+    new_rows: bool,
+) -> Budget:
+    """The budget of a ledger, or one for this run alone."""
+    from ..privacy import Budget
+
+    _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows})
+    if ledger is None:
+        return Budget(epsilon=epsilon, delta=delta)
+    if total is None:
+        return Budget.load(ledger, moved=moved, new_rows=new_rows)
+    budget = Budget(epsilon=total, delta=delta)
+    budget.save(ledger)
+    return budget
+
+
+def remaining_epsilon(ledger: str | None, total: float | None, moved: bool) -> float | None:
+    """What a ledger has left; a new one is not made."""
+    from ..privacy import Budget
+
+    _require_ledger(ledger, total, {"--moved": moved})
+    if ledger is None or total is not None:
+        return total
+    if moved:  # taking it as it is would change its hidden files
+        return Budget.from_dict(json.loads(Path(ledger).read_bytes())).remaining.epsilon
+    return Budget.load(ledger).remaining.epsilon
+
+
+def _require_ledger(ledger: str | None, total: float | None, flags: dict[str, bool]) -> None:
+    """Refuse options that do not fit the ledger, or the lack of one."""
+    if ledger is None:
+        given = ["--budget"] * (total is not None) + [name for name, on in flags.items() if on]
+        if given:
+            raise InputError(f"{given[0]} is for a --ledger: name it, or leave {given[0]} out.")
+        return
+    there = Path(ledger).exists()
+    if there and total is not None:
+        raise InputError(
+            f"--ledger {ledger!r} is there already, with a total of its own: leave --budget "
+            "out, or name another file."
+        )
+    if not there and total is None:
+        raise InputError(
+            f"--ledger {ledger!r} is not there: check the path, or make it with --budget, the "
+            "total epsilon for these rows."
+        )
+    for name, on in flags.items():
+        if on and not there:
+            raise InputError(f"{name} is for a --ledger that is there already: leave it out.")
+
+
+def read_private(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
+    """The rows, or one sentence that is the same whatever is wrong with them."""
+    require("pyarrow", "reading files", "arrow")
+    if file != "-":  # what is wrong with the name of a file is no secret
+        for path in paths(file):
+            if reading.format is None:
+                format_by_name(path)
+    rows = None
+    try:
+        with spinner() as say:
+            say("reading")
+            rows = read_cells(file, roles, reading)
+    except Exception:  # noqa: BLE001 - whatever it is, its message may quote a row
+        pass
+    if rows is None or not rows[0].size:
+        raise InputError(_WRONG)
+    return rows
+
+
+def require_range(limits: tuple[float, float] | None) -> None:
+    """Refuse a --range that is none."""
+    if limits is not None and not (math.isfinite(limits[1] - limits[0]) and limits[0] < limits[1]):
+        raise InputError(
+            f"--range must be two finite numbers, the lower first, got {limits[0]:g} {limits[1]:g}."
+        )
