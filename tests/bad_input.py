@@ -344,6 +344,21 @@ CASES = (
             _input("a band of net benefit needs every score: pass pr.Rows(y_true, y_score)"),
         ),
         (
+            "the area of gains where positives were never scored",
+            "pr.auprg(pr.rank(y, s, missed_positives=2))",
+            _input("a precision of 0 is a gain of minus infinity"),
+        ),
+        (
+            "a smoothed band where positives were never scored",
+            "pr.band(pr.rank(y, s, missed_positives=2), method='bootstrap')",
+            _input("a smoothed distribution of scores needs a score for every positive"),
+        ),
+        (
+            "a recall that was never reached because positives were not scored",
+            "pr.best_threshold(pr.rank(y, s, missed_positives=500), 'precision', min_recall=0.9)",
+            _undefined("were never scored; ask for less"),
+        ),
+        (
             "a net benefit to keep without the probability that it is meant at",
             "pr.operating_point(ranking, min_net_benefit=0.1)",
             _input("min_net_benefit and probability go together"),

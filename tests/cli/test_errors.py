@@ -197,6 +197,17 @@ def test_report_says_what_is_missing(run, csv_file):
     refused(run("operate", csv_file, "--label", "y", "--score", "a"), "--min-precision")
 
 
+@pytest.mark.parametrize("share", ["0", "1.5", "-3", "nan"])
+def test_a_budget_of_rows_is_a_number_or_a_share(run, csv_file, share):
+    options = ("--label", "y", "--score", "a", "--max-selected", share)
+    refused(run("operate", csv_file, *options), "--max-selected", "a whole number of rows")
+
+
+@pytest.mark.parametrize("words", ["precision_at_k(100000)", "net_benefit(1)", "expected_cost(0)"])
+def test_a_metric_that_cannot_be(run, csv_file, words):
+    refused(run("evaluate", csv_file, "--label", "y", "--score", "a", "--metric", words))
+
+
 def test_an_unknown_command_and_one_that_has_moved(run):
     refused(run("evaluat"), "evaluat")
     refused(run("study", "bias", "-o", "results"), "python -m studies NAME -o DIR")

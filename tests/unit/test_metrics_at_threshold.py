@@ -210,6 +210,24 @@ class TestUtility:
         found = pr.metrics.expected_cost(3, threshold=best.threshold)(ranking)
         assert found == pytest.approx(best.value)
 
+    def test_a_negative_that_is_no_probability_is_seen_too(self):
+        """A ranking keeps the scores of positives; rows know all."""
+        scores = {"a": [0.9, 0.6, 0.4, 0.3, 0.1], "b": [0.9, 8.0, 0.4, 0.3, 0.1]}
+        rows = pr.Rows([1, 0, 1, 0, 1], scores, columns={"g": [0, 0, 0, 1, 1]})
+        questions = (
+            lambda metric: metric(rows.only("b")),
+            lambda metric: pr.interval(rows, metric, model="b"),
+            lambda metric: pr.compare(rows, metric),
+            lambda metric: pr.per_group(rows, metric, by="g", model="b"),
+            lambda metric: pr.slices(rows, by="g", metric=metric, model="b"),
+        )
+        for metric in (pr.metrics.net_benefit(0.2), pr.metrics.expected_cost(3)):
+            for ask in questions:
+                with pytest.raises(InputError, match=r"these go from 0\.1 to 8: calibrate them"):
+                    ask(metric)
+            assert pr.interval(rows, metric, model="a").low <= 1.0
+        assert pr.metrics.net_benefit(0.2, threshold=0.35)(rows.only("b")) == 0.35
+
     def test_scores_that_are_no_probabilities_need_a_threshold(self):
         rows = pr.Rows(self.Y, [9, 6, 4, 3, 1])
         for words in ("net_benefit(0.2)", "expected_cost(3)"):

@@ -30,6 +30,14 @@ from .terminal import console, grid, heading, sentences, write_json
 _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
+def _as_selected(value: float | None) -> float | None:
+    if value is None or 0.0 < value < 1.0 or (value >= 1.0 and value.is_integer()):
+        return value
+    raise click.BadParameter(
+        f"{value:g} is neither a whole number of rows nor a share of them between 0 and 1."
+    )
+
+
 @click.command(
     "operate",
     cls=Command,
@@ -46,6 +54,7 @@ _TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.option(
     "--max-selected",
     type=float,
+    callback=lambda context, option, value: _as_selected(value),
     help="Rows to be selected at most: a whole number of these rows, or a share of all to come.",
 )
 @click.option("--min-net-benefit", type=float, help="Net benefit to be kept, at --probability.")

@@ -14,6 +14,7 @@ from ..exceptions import UndefinedMetricError
 from ..metrics import Metric, as_metric
 from ..ranking.direction import share_in_order
 from ..ranking.ranking_set import RankingSet
+from ..rows import Rows
 from .ranking_by_group import ranking_set_of
 
 Array = npt.NDArray[Any]
@@ -136,6 +137,7 @@ def per_group(
     """
     what = as_metric(metric)
     group_set = ranking_set_of(data, by, model, what.thresholds)
+    what.check_scores(data if isinstance(data, Rows) else None, model)
     _validation.as_choice(undefined, "undefined", UNDEFINED)
     defined = group_set.all_positives > 0
     if what.needs_negatives:

@@ -129,6 +129,7 @@ def slices(
             f"columns={{'country': country}}), got {type(data).__name__}."
         )
     what = as_metric(metric)
+    what.check_scores(data, model)
     columns = as_column_names(by, data)
     depth = _validation.as_count(depth, "depth", minimum=1)
     if depth > max(2, len(columns)):

@@ -245,6 +245,7 @@ class RankedModels:
         """Rank every model of the rows, in an order that their places need too."""
         for name in rows.names:
             rows.order(name)
+            metric.check_scores(rows, name)
         rankings = [rows.ranking(name, metric.thresholds) for name in rows.names]
         return cls(
             rows=rows,

@@ -124,6 +124,7 @@ def interval(
     counted = what.only_counts and rule.only_counts
     sample = as_ranked(data, model, what.thresholds, missed=True, counted=counted)
     what.require_all_scored(sample.ranking)
+    what.check_scores(sample.rows, model)
     if prevalence is not None:
         sample = _at_prevalence(sample, prevalence)
     _warn_if_blind(what, sample.ranking)

@@ -127,6 +127,12 @@ class Metric:
         """Return the metric on some of the groups of the set that it was put on."""
         return self
 
+    def check_scores(self, rows: Any, model: str | None = None) -> None:
+        """Raise where the scores of a model are of a kind that it cannot take; `rows` may be None.
+
+        Rows know the score of every negative, which a ranking does not keep.
+        """
+
     def convention(self, ranking: Ranking) -> float:
         """Return the value where a class is empty, by convention; NaN if there is none."""
         return float("nan")
@@ -191,7 +197,9 @@ class Metric:
     def ranked(self, data: Any) -> Ranking:
         """Return the ranking that it is computed on, with the rows that it needs."""
         asked = {"missed": True, "counted": self.only_counts}
-        return as_ranked(data, None, self.thresholds, **asked).ranking
+        found = as_ranked(data, None, self.thresholds, **asked)
+        self.check_scores(found.rows)
+        return found.ranking
 
     def on_both_classes(self, ranking: Ranking) -> Metric:
         """Put the metric on a ranking; raise where a class is empty."""

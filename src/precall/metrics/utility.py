@@ -58,10 +58,18 @@ class OfDecisions(OfCounts):
         raise NotImplementedError
 
     def on(self, data: Any) -> Metric:
-        """Refuse scores that are no probabilities where they have to be."""
-        if self.of_probabilities:
-            require_probabilities(data.threshold, str(self), "give it a threshold of their own")
+        """Refuse scores that are no probabilities where they have to be; those of positives."""
+        self._check(data.threshold)
         return super().on(data)
+
+    def check_scores(self, rows: Any, model: str | None = None) -> None:
+        """Refuse scores that are no probabilities where they have to be, negatives' too."""
+        if rows is not None:
+            self._check(rows.scores[rows.model_named(model)])
+
+    def _check(self, scores: Any) -> None:
+        if self.of_probabilities:
+            require_probabilities(scores, str(self), "give it a threshold of their own")
 
 
 @dataclass(frozen=True)
