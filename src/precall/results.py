@@ -45,6 +45,7 @@ from .privacy.private_curve import PrivateCurve
 from .privacy.site_plans import SitePlan
 from .privacy.site_releases import SiteRelease
 from .privacy.values import PrivateValue
+from .privacy.zcdp import Composition
 from .ranking import Ranking
 from .ranking.pooling import Comparability
 from .ranking.ranking_set import RankingSet
@@ -59,6 +60,7 @@ __all__ = [
     "ChanceTest",
     "Comparability",
     "Comparison",
+    "Composition",
     "Confusion",
     "Constraint",
     "Contour",

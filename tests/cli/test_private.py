@@ -340,3 +340,20 @@ def test_two_models_are_compared_in_one_release(run, tmp_path, csv_file):
         refused = run(*options, "--epsilon", "1", *wrong)
         assert refused.status == 2
         assert "--baseline" in refused.err
+
+
+def test_a_ledger_can_count_many_releases_by_zcdp(run, csv_file, tmp_path):
+    options = ("private", csv_file, "--label", "y", "--score", "a", "--epsilon", "0.02")
+    new = ("--ledger", tmp_path / "ledger.json", "--budget", "1", "--budget-delta", "1e-6")
+    ahead = run(*options, *new, "--dry-run", "--prevalence", "0.2", "--json").json()
+    assert ahead["left_in_the_ledger"] == 1.0
+    first = run(*options, *new, "--json").json()
+    assert 0.97 < first["left_in_the_ledger"] < 0.99
+    kept = json.loads((tmp_path / "ledger.json").read_text())
+    assert (kept["accounting"], kept["delta"]) == ("zcdp", 1e-6)
+    again = run(*options, *new[:2])
+    assert again.status == 0, again.err
+    for wrong in (new[-2:], (*new[:2], *new[-2:])):
+        refused = run(*options, *wrong)
+        assert refused.status == 2
+        assert "--budget-delta is for a new --ledger" in refused.err

@@ -148,6 +148,7 @@ def command(
     population: bool,
     ledger: str | None,
     total: float | None,
+    total_delta: float | None,
     moved: bool,
     new_rows: bool,
     dry_run: bool,
@@ -178,7 +179,7 @@ def command(
     if dry_run:
         from ..privacy._ledger import exact
 
-        left = remaining_epsilon(ledger, total, moved)
+        left = remaining_epsilon(ledger, total, total_delta, moved)
         n_rows = public_rows(read_private(file, roles, reading), rows_per_person)
         share = float(exact(epsilon) / rows_per_person)
         foreseen = dry.foresee(metrics, curve, n_rows, share, prevalence, limits, mechanism)
@@ -186,7 +187,9 @@ def command(
         foreseen["left_in_the_ledger"] = left
         dry.show(foreseen, as_json=as_json)
         return
-    budget = open_budget(ledger, total, epsilon, delta, moved=moved, new_rows=new_rows)
+    budget = open_budget(
+        ledger, total, epsilon, delta, total_delta=total_delta, moved=moved, new_rows=new_rows
+    )
     rows = read_private(file, roles, reading)
     of = "population" if population else "rows"
     if baseline is not None:

@@ -46,6 +46,13 @@ def ledger_options(function: F) -> F:
             help="Total epsilon of a new --ledger.",
         ),
         click.option(
+            "--budget-delta",
+            "total_delta",
+            type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+            help="Count a new --ledger by zCDP, for many small releases: --budget may then fail "
+            "with this probability.",
+        ),
+        click.option(
             "--moved",
             is_flag=True,
             help="Take a --ledger that was moved or restored: no other copy of it is in use.",
@@ -66,36 +73,53 @@ def open_budget(
     epsilon: float,
     delta: float,
     *,
+    total_delta: float | None,
     moved: bool,
     new_rows: bool,
 ) -> Budget:
     """The budget of a ledger, or one for this run alone."""
     from ..privacy import Budget
 
-    _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows})
+    _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows}, total_delta)
     if ledger is None:
         return Budget(epsilon=epsilon, delta=delta)
     if total is None:
         return Budget.load(ledger, moved=moved, new_rows=new_rows)
-    budget = Budget(epsilon=total, delta=delta)
+    budget = _new_budget(total, total_delta, delta)
     budget.save(ledger)
     return budget
 
 
-def remaining_epsilon(ledger: str | None, total: float | None, moved: bool) -> float | None:
+def _new_budget(total: float, total_delta: float | None, delta: float) -> Budget:
+    from ..privacy import Budget
+
+    if total_delta is None:
+        return Budget(epsilon=total, delta=delta)
+    return Budget(epsilon=total, delta=total_delta, accounting="zcdp")
+
+
+def remaining_epsilon(
+    ledger: str | None, total: float | None, total_delta: float | None, moved: bool
+) -> float | None:
     """What a ledger has left; a new one is not made."""
     from ..privacy import Budget
 
-    _require_ledger(ledger, total, {"--moved": moved})
-    if ledger is None or total is not None:
-        return total
+    _require_ledger(ledger, total, {"--moved": moved}, total_delta)
+    if total is not None:
+        return _new_budget(total, total_delta, 0.0).remaining.epsilon
+    if ledger is None:
+        return None
     if moved:  # taking it as it is would change its hidden files
         return Budget.from_dict(json.loads(Path(ledger).read_bytes())).remaining.epsilon
     return Budget.load(ledger).remaining.epsilon
 
 
-def _require_ledger(ledger: str | None, total: float | None, flags: dict[str, bool]) -> None:
+def _require_ledger(
+    ledger: str | None, total: float | None, flags: dict[str, bool], total_delta: float | None
+) -> None:
     """Refuse options that do not fit the ledger, or the lack of one."""
+    if total_delta is not None and total is None:
+        raise InputError("--budget-delta is for a new --ledger: name its total with --budget.")
     if ledger is None:
         given = ["--budget"] * (total is not None) + [name for name, on in flags.items() if on]
         if given:

@@ -162,6 +162,7 @@ def release_command(
     epsilon: float,
     ledger: str | None,
     total: float | None,
+    total_delta: float | None,
     moved: bool,
     new_rows: bool,
     dry_run: bool,
@@ -188,11 +189,13 @@ def release_command(
         raise InputError("--prevalence is for --dry-run: a release does not use a guess.")
     roles = Roles(label=label, scores=(score,), pos_label=pos_label, cluster=person)
     if dry_run:
-        left = remaining_epsilon(ledger, total, moved)
+        left = remaining_epsilon(ledger, total, total_delta, moved)
         foreseen = {"spent": 0.0, **_foreseen(plan, prevalence), "left_in_the_ledger": left}
         _show_foreseen(plan, foreseen, as_json=as_json)
         return
-    budget = open_budget(ledger, total, epsilon, 0.0, moved=moved, new_rows=new_rows)
+    budget = open_budget(
+        ledger, total, epsilon, 0.0, total_delta=total_delta, moved=moved, new_rows=new_rows
+    )
     rows = read_private(file, roles, reading)
     released = privacy.site_release(
         rows.positive, rows.scores[0], plan=plan, site=site, person=rows.persons, budget=budget

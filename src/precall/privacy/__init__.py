@@ -22,11 +22,14 @@ from .ratios import CONFUSION_METRICS
 from .site_plans import SitePlan, site_plan
 from .site_releases import SiteRelease, site_release
 from .values import PrivateValue
+from .zcdp import Composition, compose
 
 __all__ = [
     "Budget",
     "BudgetError",
     "SeededReleaseWarning",
+    "compose",
+    "Composition",
     "average_precision",
     "auroc",
     "MECHANISMS",

@@ -68,28 +68,39 @@ def rounded_down(amount: Fraction) -> float:
     return nearest if exact(nearest) <= amount else math.nextafter(nearest, -math.inf)
 
 
+class Spent(NamedTuple):
+    """Exact sums over releases."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+
+
 class LedgerSums:
     """Running sums of what entries cost, for each part of each parallel block."""
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
-        self._sums: dict[int | None, dict[str | None, tuple[Fraction, Fraction]]] = {}
+        self._sums: dict[int | None, dict[str | None, Spent]] = {}
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry, sign: int = 1) -> None:
+        epsilon, delta = exact(entry.epsilon), exact(entry.delta)
+        cost = Spent(epsilon, delta, pure_rho(epsilon))
         parts = self._sums.setdefault(entry.group, {})
-        epsilon, delta = parts.get(entry.part, (Fraction(0), Fraction(0)))
-        parts[entry.part] = (
-            epsilon + sign * exact(entry.epsilon),
-            delta + sign * exact(entry.delta),
-        )
+        before = parts.get(entry.part, Spent())
+        parts[entry.part] = Spent(*(a + sign * b for a, b in zip(before, cost, strict=True)))
 
-    def total(self) -> tuple[Fraction, Fraction]:
+    def total(self) -> Spent:
         """Compose: add over releases; within a parallel block take the dearest part."""
-        dearest = [
-            tuple(map(max, zip(*parts.values(), strict=True))) for parts in self._sums.values()
-        ]
-        return sum((d[0] for d in dearest), Fraction(0)), sum((d[1] for d in dearest), Fraction(0))
+        blocks = [zip(*parts.values(), strict=True) for parts in self._sums.values()]
+        dearest = [Spent(*map(max, block)) for block in blocks]
+        return Spent(*(sum(column, Fraction(0)) for column in zip(Spent(), *dearest, strict=True)))
+
+
+def pure_rho(epsilon: Fraction) -> Fraction:
+    """Rho of a pure release: ``epsilon^2 / 2``, exactly (``PROOFS.md``, section 17)."""
+    return epsilon**2 / 2
 
 
 def as_epsilon(value: object, name: str = "epsilon") -> float:

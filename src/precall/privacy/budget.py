@@ -16,16 +16,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-from .._options import as_flag
+from .._options import as_choice, as_flag
 from ..exceptions import BudgetError as BudgetError
 from ..exceptions import InputError
 from ._fingerprint import Fingerprints, FloatArray, Mask
-from ._ledger import Cost, Entry, LedgerSums, as_delta, as_epsilon, exact
+from ._ledger import Cost, Entry, LedgerSums, as_delta, as_epsilon
 from ._ledger_file import LedgerFile
 from ._parts import Parallel
 from ._parts import Part as Part
+from .accounting import ACCOUNTS, Account
 
-_FORMAT = "precall privacy ledger 3"
+_FORMAT = "precall privacy ledger 4"
+# An older one has no accounting, and adds up.
+_FORMATS = ("precall privacy ledger 3", _FORMAT)
 _STATES = ("held", "released", "failed")
 
 
@@ -63,6 +66,12 @@ class Budget:
         Total epsilon, above 0.
     delta : float, default 0.0
         Total delta, in [0, 1).
+    accounting : {"sum", "zcdp"}
+        "sum" adds up what releases cost. "zcdp" needs a delta and takes releases without one: it
+        allows them as long as their sum is within epsilon, or as they are together
+        (epsilon, delta)-private by zero-concentrated privacy, which is less than the sum for some
+        thirty releases and more (:func:`compose`). `remaining` is then the largest cost that one
+        more release may have.
 
     Examples
     --------
@@ -77,8 +86,10 @@ class Budget:
     precall.exceptions.BudgetError: another costs epsilon=0.7 and delta=0, but epsilon=0.3 ...
     """
 
-    def __init__(self, *, epsilon: float, delta: float = 0.0) -> None:
+    def __init__(self, *, epsilon: float, delta: float = 0.0, accounting: str = "sum") -> None:
         self._limit = Cost(as_epsilon(epsilon), as_delta(delta))
+        self._accounting = as_choice(accounting, "accounting", ACCOUNTS)
+        self._counts: Account = ACCOUNTS[self._accounting](self._limit)
         self._entries: dict[int, Entry] = {}
         self._sums = LedgerSums()
         self._serial = 0
@@ -100,10 +111,15 @@ class Budget:
         return self._limit.delta
 
     @property
+    def accounting(self) -> str:
+        """How costs are counted."""
+        return self._accounting
+
+    @property
     def spent(self) -> Cost:
         """What has been spent, releases that still run included."""
         with self._account():
-            return Cost(*map(float, self._sums.total()))
+            return self._counts.cost(self._sums.total())
 
     @property
     def remaining(self) -> Cost:
@@ -273,10 +289,14 @@ class Budget:
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Budget:
         """Rebuild a budget from :meth:`to_dict`; what was held then counts as spent."""
-        if plain.get("format") != _FORMAT:
+        if plain.get("format") not in _FORMATS:
             raise InputError(f"this is not a privacy ledger: its format must be {_FORMAT!r}.")
         try:
-            budget = cls(epsilon=plain["epsilon"], delta=plain["delta"])
+            budget = cls(
+                epsilon=plain["epsilon"],
+                delta=plain["delta"],
+                accounting=plain["accounting"] if plain["format"] == _FORMAT else "sum",
+            )
             budget._restore(plain)
         except (KeyError, TypeError) as error:
             raise InputError(f"this privacy ledger is damaged ({error!r}).") from error
@@ -287,8 +307,9 @@ class Budget:
     def __repr__(self) -> str:
         """Return one line with the limits and what is left."""
         left = self.remaining
+        counted = "" if self.accounting == "sum" else f"accounting={self.accounting!r}, "
         return (
-            f"Budget(epsilon={self.epsilon:.12g}, delta={self.delta:.12g}, "
+            f"Budget(epsilon={self.epsilon:.12g}, delta={self.delta:.12g}, {counted}"
             f"remaining_epsilon={left.epsilon:.12g}, remaining_delta={left.delta:.12g})"
         )
 
@@ -321,6 +342,7 @@ class Budget:
             "format": _FORMAT,
             "epsilon": self.epsilon,
             "delta": self.delta,
+            "accounting": self.accounting,
             "serial": self._serial,
             "fingerprints": list(self._fingerprints.records),
             "ledger": [
@@ -337,6 +359,7 @@ class Budget:
         self._serial = max([int(plain["serial"]), *self._entries, *groups])
 
     def _begin(self, entry: Entry) -> int:
+        self._counts.require(entry)
         with self._account(change=True):
             self._sums.add(entry)
             if self._overdrawn():
@@ -353,12 +376,10 @@ class Budget:
             return self._serial
 
     def _left(self) -> Cost:
-        epsilon, delta = self._sums.total()
-        return Cost(float(exact(self.epsilon) - epsilon), float(exact(self.delta) - delta))
+        return self._counts.left(self._sums.total())
 
     def _overdrawn(self) -> bool:
-        epsilon, delta = self._sums.total()
-        return epsilon > exact(self.epsilon) or delta > exact(self.delta)
+        return not self._counts.allows(self._sums.total())
 
 
 def as_budget(value: object) -> Budget | Part:
