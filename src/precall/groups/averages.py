@@ -18,6 +18,7 @@ from ..exceptions import InputError, UndefinedMetricError
 from ..metrics import METRICS, Metric, as_metric
 from ..ranking.pooling import Comparability, comparability
 from ..ranking.ranking_set import RankingSet
+from .class_averages import average_interval, pooled_interval
 from .group_values import concordant_pairs, per_group
 from .jackknife import leave_one_group_out, left_out_error
 from .ranking_by_group import ranking_set_of
@@ -27,7 +28,7 @@ Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 
 HOW = ("mean", "pooled", "weighted")
-DESIGNS = ("independent", "folds")
+DESIGNS = ("independent", "folds", "classes")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -38,13 +39,17 @@ class Aggregate(Rich):
     ----------
     estimate : float
     interval : Interval or None
-        Over groups: what another set of such groups would give. None with a single group.
+        What another set of such groups would give; with the design ``"classes"`` what another
+        sample of rows would give for these classes. None with a single group, and for classes
+        where the metric has no influence values.
     per_group : array
         The metric in each group, in the order of `labels`; NaN where it is undefined and skipped.
     warnings : tuple of str
         What to know before believing the number, in words; empty if nothing stands out.
     labels : array
     metric, how : str
+    design : str or None
+        What the groups are, if that is known.
     n : int
         Number of groups that count.
     n_undefined : int
@@ -70,6 +75,7 @@ class Aggregate(Rich):
     prevalence: FloatArray
     beside: Mapping[str, float] = field(default_factory=dict)
     comparability: Comparability | None = None
+    design: str | None = None
 
     def __repr__(self) -> str:
         """Return one line."""
@@ -89,6 +95,7 @@ class Aggregate(Rich):
             "interval": self.interval and self.interval.to_dict(),
             "metric": self.metric,
             "how": self.how,
+            "design": self.design,
             "n": self.n,
             "n_undefined": self.n_undefined,
             "undefined": self.undefined,
@@ -144,10 +151,12 @@ def aggregate(
         positives.
     undefined
         As in :func:`precall.per_group`.
-    design : {"independent", "folds"}, optional
+    design : {"independent", "folds", "classes"}, optional
         What the groups are. Folds of a cross-validation share their training data, so the
         interval over them promises too much; if it is not said, a result over few groups says so
-        in the conditional.
+        in the conditional. ``"classes"``, the default for what :func:`precall.rank_classes` made,
+        are these very classes, whose rankings share the rows: the interval is about another
+        sample of rows. Where the question is about other classes, say ``"independent"``.
     confidence_level : float, default 0.95
 
     Returns
@@ -162,6 +171,11 @@ def aggregate(
     mean moves when the group is left out (HC3 of MacKinnon & White 1985). For the pooled value each
     group is really left out. Both refer to t with ``K - 1`` degrees of freedom, K being Kish's
     effective number of groups, ``1 / sum w^2``. Limits are kept within 0 and 1.
+
+    With the design ``"classes"`` rows are the unit. Each class has its own default interval; the
+    distances of its limits from its value add up with the correlations of the classes' influence
+    values (MOVER of Zou & Donner 2008), about the mean of the less biased values for the lower
+    limit. The pooled value has the interval of rows in clusters, each row's entries being one.
 
     The jackknife works on at most 512 cells of the score axis, the pooled value itself is exact.
 
@@ -183,6 +197,13 @@ def aggregate(
     if design is not None:
         _validation.as_choice(design, "design", DESIGNS)
     level = _validation.as_fraction(confidence_level, "confidence_level")
+    if design is None and group_set.shared is not None:
+        design = "classes"
+    if design == "classes" and group_set.shared is None:
+        raise InputError(
+            "design='classes' needs the rows that the classes share: give aggregate what "
+            "rank_classes returns, or say design='independent'."
+        )
     found = per_group(group_set, what, undefined=undefined)
     counted = ~np.isnan(found.values)
     if how != "pooled" and not counted.any():
@@ -201,7 +222,10 @@ def aggregate(
         estimate, error = plain_mean(found.values[counted])
         n = int(np.count_nonzero(counted))
         degrees = n - 1.0
-    interval = _interval(estimate, error, degrees, level, how)
+    if design == "classes":
+        interval = _of_these_classes(group_set, what, how, found.values, level)
+    else:
+        interval = _interval(estimate, error, degrees, level, how)
     verdict = None
     if group_set.pooled is not None:
         verdict = comparability(
@@ -237,6 +261,23 @@ def aggregate(
         prevalence=group_set.prevalence,
         beside=_beside(group_set, what, how, found.values, aucpr),
         comparability=verdict,
+        design=design,
+    )
+
+
+def _of_these_classes(
+    rankings: RankingSet, metric: Metric, how: str, values: FloatArray, level: float
+) -> Interval | None:
+    """What another sample of rows would give; None if the metric has no influence values."""
+    if rankings.shared is None or not metric.smooth:
+        return None
+    if how == "pooled":
+        return pooled_interval(rankings.shared, metric, level)
+    counted = ~np.isnan(values)
+    weight = rankings.n_pos if how == "weighted" else np.ones(len(rankings))
+    shares = np.where(counted, weight, 0.0) / np.sum(weight[counted])
+    return average_interval(
+        rankings, rankings.shared, metric, values, shares, level, random_shares=how == "weighted"
     )
 
 

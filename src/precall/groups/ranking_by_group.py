@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..ranking import grouping as _grouping
 from ..ranking.pooling import pool
 from ..ranking.ranking_set import RankingSet as RankingSet
 from ..ranking.ranking_set import as_ranking_set
+from ..ranking.shared_rows import SharedRows
 from ..rows import Rows
 
 Array = npt.NDArray[Any]
@@ -238,7 +240,8 @@ def rank_classes(
     RankingSet
         One group per class, in the order of the columns. :func:`precall.aggregate` with
         ``how="mean"`` gives the macro average, ``"pooled"`` the micro average and ``"weighted"``
-        the average weighted by the positives of each class.
+        the average weighted by the positives of each class. It keeps the rows (as `shared`),
+        because they say how the classes vary together.
 
     Examples
     --------
@@ -260,14 +263,19 @@ def rank_classes(
     if sample_weight is not None:
         weights = _validation.as_weights(sample_weight)
         _validation.require_same_length(scores_matrix=matrix, sample_weight=weights)
-        weights = np.tile(weights, n_classes)
     _validation.require_same_length(y_true=members, scores_matrix=matrix)
     # Column by column, so that a class is a group whose rows lie together.
     scores = _validation.as_scores(matrix.T.ravel(), "scores_matrix")
     _validation.reject_missing(scores, "scores_matrix")
     starts = np.arange(n_classes + 1) * n_rows
     grouping = _grouping.Grouping(labels, starts, None)
-    return ranked(members.T.ravel(), scores, weights, grouping, pooled)
+    positive = members.T.ravel()
+    tiled = None if weights is None else np.tile(weights, n_classes)
+    shape = n_classes, n_rows
+    return replace(
+        ranked(positive, scores, tiled, grouping, pooled),
+        shared=SharedRows.of(positive.reshape(shape), scores.reshape(shape), weights),
+    )
 
 
 def _class_members(

@@ -57,7 +57,12 @@ def _sentences(now: Situation) -> Iterator[str]:
         yield from _prevalence(now)
     if now.how == "pooled" and now.comparability is not None:
         yield from _comparability(now.comparability)
-    if now.interval is None:
+    if now.interval is None and now.design == "classes":
+        yield (
+            f"There is no interval for these classes: {now.metric} has no influence values. "
+            "Resample the rows, or ask about other classes with design='independent'."
+        )
+    elif now.interval is None:
         yield (
             "There is no interval: it needs at least two groups with a value, and both classes in "
             "what is left when one of them is taken out."

@@ -22,6 +22,7 @@ from ..exceptions import InputError, UndefinedMetricError
 from . import Cells, Moments, Ranking, kept_thresholds
 from . import grouping as _grouping
 from .pooling import Pooled
+from .shared_rows import SharedRows
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -53,6 +54,9 @@ class RankingSet(Rich):
         did not return. They count in what is divided by the number of positives, with precision 0.
     pooled : Pooled, optional
         All rows as if they were one group; see :func:`rank_groups`.
+    shared : SharedRows, optional
+        The rows, where all rankings have the same ones: classes. They say how the classes' values
+        vary together.
     coarsened, divisible : array of bool, optional
         What :class:`~precall.Ranking` says of each group under these names.
     moments : tuple, optional
@@ -78,6 +82,7 @@ class RankingSet(Rich):
     rows: Cells | None = None
     missed: IntArray = None  # type: ignore[assignment]
     pooled: Pooled | None = None
+    shared: SharedRows | None = None
     coarsened: Mask = None  # type: ignore[assignment]
     divisible: Mask = None  # type: ignore[assignment]
     moments: tuple[Moments | None, ...] | None = None
@@ -255,6 +260,7 @@ class RankingSet(Rich):
             squares=scaled(self.squares or self.cells, inside * inside, factor * factor),
             rows=self.rows or self.cells,
             pooled=None,
+            shared=None,
             moments=None,
         )
 
