@@ -38,6 +38,7 @@ HEADINGS = {
     "engine_arrow": "A file larger than one wants in memory",
     "estimators": "All estimators of the area",
     "bands": "Bands",
+    "command_line": "The command line",
     "import_time": "Import",
 }
 

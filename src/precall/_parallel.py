@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
 import numpy as np
@@ -115,6 +115,7 @@ def iterate_blocks(
 def _pool(workers: int, processes: bool) -> Executor:
     if not processes:
         return ThreadPoolExecutor(workers)
+    from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
     # A fresh interpreter: a fork of a process with threads can lock up.

@@ -4,6 +4,9 @@ import bz2
 import gzip
 import io
 import json
+import os
+import subprocess
+import sys
 
 import pyarrow as pa
 import pyarrow.feather as feather
@@ -193,3 +196,21 @@ def test_an_engine_takes_the_same_options(tmp_path):
     assert arrow.rank(io.BytesIO(sink.getvalue()), **names, options=drop) == expected
     with pytest.raises(InputError, match="options are for files"):
         arrow.rank(table, **names, options=drop)
+
+
+def test_a_decimal_comma_is_found_on_one_core_too(tmp_path):
+    """PyArrow then says the row as well."""
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"y;s\n" + b"1;2,5\n0;1,5\n" * 20)
+    code = (
+        "import sys\nfrom precall.engines import arrow\n"
+        "print(arrow.rank(sys.argv[1], label='y', score='s').threshold.tolist())"
+    )
+    for threads in ("1", "2"):
+        done = subprocess.run(
+            [sys.executable, "-c", code, str(path)],
+            env={**os.environ, "OMP_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+        )
+        assert done.stdout == "[2.5]\n", done.stderr

@@ -1,7 +1,9 @@
 """The package as a whole: what importing it costs, and what it promises."""
 
+import importlib
 import subprocess
 import sys
+import types
 
 import precall as pr
 
@@ -19,7 +21,7 @@ def modules_after(statement: str) -> set[str]:
 
 
 def test_import_pulls_in_no_optional_or_slow_module():
-    loaded = modules_after("import precall")
+    loaded = modules_after("import precall\n[getattr(precall, name) for name in precall.__all__]")
     assert "precall.ranking" in loaded
     assert not loaded & set(OPTIONAL)
     assert not loaded & set(SLOW)
@@ -55,3 +57,19 @@ def test_evaluating_a_text_file_imports_no_slow_module(tmp_path):
         f"    assert main({arguments!r}) == 0"
     )
     assert not loaded & {"pandas", "pyarrow.dataset", "scipy.optimize", "matplotlib", "plotly"}
+
+
+def test_every_public_name_has_one_home_and_loads_from_there():
+    homes = [name for names in pr._HOMES.values() for name in names]
+    assert len(homes) == len(set(homes))
+    assert {*homes, "__version__", "metrics"} == set(pr.__all__)
+    for home, names in pr._HOMES.items():
+        module = importlib.import_module(home, "precall")
+        for name in names:
+            assert getattr(pr, name) is getattr(module, name)
+            assert not isinstance(getattr(pr, name), types.ModuleType)
+
+
+def test_importing_the_package_loads_no_array_library():
+    assert not {"numpy", "scipy", "precall.ranking"} & modules_after("import precall")
+    assert "scipy" not in modules_after("import precall; precall.rank([1, 0], [2, 1])")

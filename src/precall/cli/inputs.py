@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
-from ..groups.slices_of_rankings import rest_thresholds
 from ..metrics import Metric
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
@@ -178,6 +177,8 @@ def groups_by_pieces(
     paths: list[str], request: FileRequest, group: str, rankings: dict[str, Ranking]
 ) -> dict[str, Any]:
     """Rank every score by group, and count the groups where their rests can be subtracted."""
+    from ..groups.slices_of_rankings import rest_thresholds
+
     found = {}
     for name, ranking in rankings.items():
         one = request._replace(roles=replace(request.roles, scores=(name,)))

@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _threads, _validation
 from ..exceptions import InputError
-from ..groups.ranking_by_group import groups_in_order
-from ..groups.slices import slices_by_group
-from ..groups.slices_of_rankings import of_positives, slices_of_rankings
-from ..groups.slices_result import Slices
 from ..inference.bands import Band, difference_band
-from ..inference.compare import compare
 from ..inference.comparison import Comparison
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric, aucpr, expected_cost
-from ..monitoring.windows import Windows
 from ..ranking import Ranking
 from ..ranking.grouping import as_group_labels, factorise
 from ..ranking.ranking_set import RankingSet
@@ -37,6 +31,12 @@ from .prevalences import elsewhere
 from .quiet import quietly
 from .results import Evaluation, GroupEvaluation
 from .settings import Settings
+
+# Groups, comparisons and windows are loaded where they are asked for: starting takes longer than
+# evaluating a small file.
+if TYPE_CHECKING:
+    from ..groups.slices_result import Slices
+    from ..monitoring.windows import Windows
 
 Progress = Callable[[str], object]
 Intervals = Callable[[Metric], MetricInterval]
@@ -164,15 +164,7 @@ def evaluate(
         several = len(models) > 1 and models[0].has_both_classes
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
-            partial(
-                compare,
-                rows,
-                prevalence=settings.prevalence,
-                confidence_level=settings.confidence_level,
-                rng=settings.seed,
-            )
-            if several
-            else lambda: None,
+            partial(_compared, rows, settings) if several else lambda: None,
             partial(_group_sets, rows, groups),
             partial(_slices, rows, groups, group_names, settings)
             if groups is not None and models[0].has_both_classes
@@ -240,6 +232,8 @@ def evaluate_rankings(
     slices: tuple[Slices, ...] = ()
     if groups is None:
         return _finished(models, None, [], None, settings, {})
+    from ..groups.slices_of_rankings import of_positives
+
     if models[0].has_both_classes:
         slices = _slices_of_sets(rankings, groups, settings)
     per_group = [of_positives(groups[name]) for name in rankings]
@@ -249,6 +243,8 @@ def evaluate_rankings(
 def _slices_of_sets(
     rankings: Mapping[str, Ranking], groups: Mapping[str, RankingSet], settings: Settings
 ) -> tuple[Slices, ...]:
+    from ..groups.slices_of_rankings import slices_of_rankings
+
     shown = np.array(_shown(groups[next(iter(rankings))].n_pos))
     return tuple(
         slices_of_rankings(
@@ -319,6 +315,8 @@ def _group_column(rows: Rows, groups: object) -> Any:
 def _group_sets(rows: Rows, groups: object) -> list[RankingSet]:
     if groups is None:
         return []
+    from ..groups.ranking_by_group import groups_in_order
+
     labels, code = factorise(as_group_labels(_group_column(rows, groups)))
     _validation.reject_missing(labels, "groups")
     return [groups_in_order(rows, name, code, labels).rankings for name in rows.names]
@@ -328,6 +326,8 @@ def _slices(
     rows: Rows, groups: object, names: Mapping[Any, str] | None, settings: Settings
 ) -> tuple[Slices, ...]:
     """Every model's slices by group; of very many groups, those with most positives."""
+    from ..groups.slices import slices_by_group
+
     labels, code = factorise(as_group_labels(_group_column(rows, groups)))
     _validation.reject_missing(labels, "groups")
     shown = _shown(np.bincount(code[rows.positive], minlength=labels.size))
@@ -356,6 +356,17 @@ def _shown(n_pos: Any) -> list[int]:
 
 def _group_names(labels: list[Any], names: Mapping[Any, str] | None) -> list[str]:
     return [str(names[label] if names else label) for label in labels]
+
+
+def _compared(rows: Rows, settings: Settings) -> Comparison:
+    from ..inference.compare import compare
+
+    return compare(
+        rows,
+        prevalence=settings.prevalence,
+        confidence_level=settings.confidence_level,
+        rng=settings.seed,
+    )
 
 
 def _difference_bands(

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from .._interval import Interval
 from ..metrics import aucpr
-from ..monitoring.times import as_times
-from ..monitoring.windows import Window, Windows, windows_at
 from ..rows import Rows
 from . import wording
 from .settings import Settings
 
 if TYPE_CHECKING:
+    from ..monitoring.windows import Window, Windows
     from .results import Evaluation
 
 # Windows that a sentence names before it counts the rest.
@@ -22,6 +21,9 @@ _MOST_NAMED = 4
 
 def over_time(rows: Rows, time: object, every: object, settings: Settings) -> tuple[Windows, ...]:
     """Return the windows of every model; all limits of all models hold at once."""
+    from ..monitoring.times import as_times
+    from ..monitoring.windows import windows_at
+
     name = time if isinstance(time, str) else "time"
     column: Any = rows.column(time) if isinstance(time, str) else rows.aligned(time, "time")
     times = as_times(column, name)

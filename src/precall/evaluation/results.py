@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._words import plural
-from ..groups.slices_result import Slices
 from ..inference.bands import Band
 from ..inference.comparison import Comparison
-from ..monitoring.windows import Windows
 from ..ranking import Ranking
 from .decisions import DecisionValue, decision_dict
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
 from .model_result import Measure, ModelEvaluation, best_of
 from .plain_values import plain, share_of_positives
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..groups.slices_result import Slices
+    from ..monitoring.windows import Windows
 
 #: What ``docs/schemas`` calls the form of :meth:`Evaluation.to_dict`.
 SCHEMA = "precall-evaluation-1"

@@ -130,7 +130,7 @@ def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted
         return replace(dialect, block=min(_LONGER * dialect.block, _LONGEST))
     if "invalid UTF8 data" in error and wanted.guess and dialect.encoding is None:
         return replace(dialect, encoding="latin-1")
-    failed = re.search(r"In CSV column #(\d+): CSV conversion error to (\w+)", error)
+    failed = re.search(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to (\w+)", error)
     if failed is None or not wanted.guess:
         return None
     rungs, place = _rungs(), int(failed[1])
@@ -215,11 +215,12 @@ def pieces(found: Layout, dialect: Dialect, wanted: Wanted) -> Iterator[Any]:
 def _with_missing(table: Any, wanted: Wanted) -> Any:
     """Mark missing text: an empty name, and a label that is a word for nothing."""
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     for place, name in enumerate(table.column_names):
         column = table.column(name)
         if pa.types.is_string(column.type):
+            import pyarrow.compute as pc  # slow to load, and numbers do not need it
+
             words = ("",) if name in wanted.texts | wanted.levels else MISSING_WORDS
             is_missing = pc.is_in(column, value_set=pa.array(words))
             filled = pc.if_else(is_missing, pa.scalar(None, column.type), column)
