@@ -12,6 +12,7 @@ from precall._version import __version__
 from precall.evaluation import wording
 from precall.inference.compare import compare
 from precall.points.operating import operating_point
+from precall.ranking.stored import read_ranking
 
 from .conftest import write_csv
 
@@ -96,6 +97,25 @@ def test_operate_certifies_what_the_library_certifies(run, csv_file, rows):
     impossible = run(*options[:-1], "0.999")
     assert impossible.status == 0
     assert "no threshold" in impossible.out
+
+
+def test_positives_that_nobody_scored(run, csv_file, rows, tmp_path):
+    asked = (csv_file, "--label", "y", "--score", "a", "--missed-positives", "30")
+    ranking = pr.rank(rows["y"], rows["a"], missed_positives=30)
+    [model] = run("operate", *asked, "--min-recall", "0.4", "--json").json()["models"]
+    ours = operating_point(ranking, min_recall=0.4)
+    assert model["threshold"] == ours.threshold
+    assert ours.threshold < operating_point(ranking.scored, min_recall=0.4).threshold
+    stored = tmp_path / "stored.json"
+    assert "(30 more were missed)" in run("rank", *asked, "-o", stored).out
+    assert read_ranking(stored) == ranking
+    for kind in ("pr", "lift"):
+        picture = tmp_path / f"{kind}.png"
+        assert run("plot", *asked, "--kind", kind, "-o", picture).status == 0
+        assert picture.stat().st_size > 0
+    refused = run("operate", *asked[:-1], "-1", "--min-recall", "0.4")
+    assert refused.status == 2
+    assert "--missed-positives" in refused.err
 
 
 def test_a_number_of_rows_is_shown_as_one(run, csv_file):

@@ -11,7 +11,9 @@ import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.inference.influence import linearise
 from precall.inference.resampling import resampler_for
+from precall.inference.units import row_values
 from precall.ranking import Cells
+from precall.rows import locate
 from precall.simulate import Binormal
 from tests import naive
 from tests.datasets import random_data
@@ -439,6 +441,39 @@ def test_a_pilot_that_missed_some_expects_to_miss_as_many():
     assert pr.aucpr(grown) == pytest.approx(pr.aucpr(ranking), rel=0.02)
     size = pr.planning.size(width=0.1, pilot=ranking)
     assert size.positives > 80
+
+
+def test_rows_ranked_last_have_the_same_differences():
+    """What comes last in both rankings adds the same to both, to the value and to its variance."""
+    rng = np.random.default_rng(9)
+    y = rng.random(300) < 0.3
+    scores = {name: rng.normal(size=300) + 1.5 * y for name in ("a", "b")}
+    last = {name: np.append(s, np.full(20, -np.inf)) for name, s in scores.items()}
+    for words in ("aucpr", "auroc", "recall_at_k(40)", "f1_at_threshold(1.0)"):
+        metric = pr.metrics.parse(words)
+        rows = pr.Rows(np.append(y, np.ones(20)), last)
+        found = pr.compare(rows, metric, sampling="classes")
+        values, columns = [], []
+        for s in scores.values():
+            ranking = pr.rank(y, s, missed_positives=20, thresholds=metric.thresholds)
+            ranking = metric.ranked(ranking)
+            bound = metric.on_both_classes(ranking)
+            gradient = bound.gradient(ranking.cells)
+            own = row_values(locate(ranking.threshold, s), y, gradient)
+            columns.append(np.append(own, np.full(20, float(np.asarray(gradient.missed)))))
+            values.append(bound.of_ranking(ranking))
+        assert found.differences["a", "b"] == pytest.approx(values[0] - values[1], rel=1e-10)
+        change, variance = columns[0] - columns[1], 0.0
+        for chosen in (rows.positive, ~rows.positive):
+            size = chosen.sum()
+            variance += np.var(change[chosen]) * size * size / (size - 1)
+        covariance = found.covariance
+        error = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
+        assert error == pytest.approx(variance, rel=1e-9)
+    only = pr.aucpr(pr.rank(np.append(y, np.ones(20)), last["a"]))
+    ours = pr.aucpr(pr.rank(y, scores["a"], missed_positives=20))
+    everyone = y.sum() + 20
+    assert only - ours == pytest.approx(20 / everyone * everyone / 320, rel=1e-9)
 
 
 @pytest.mark.parametrize("estimator", OF_COUNTS)

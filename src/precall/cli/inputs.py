@@ -42,6 +42,7 @@ class FileRequest(NamedTuple):
     reading: ReadOptions = ReadOptions()
     metrics: tuple[Metric, ...] = ()
     thresholds: tuple[float, ...] = ()
+    missed: int = 0
     prevalence: float | None = None
     net_benefit: bool = False
     cost_ratio: float | None = None
@@ -83,6 +84,13 @@ def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
 
 def ranked(request: FileRequest) -> dict[str, Ranking]:
     """Rank every score of a file: in memory, or piece by piece if it is large."""
+    found = _ranked(request)
+    if not request.missed:
+        return found
+    return {name: replace(ranking, missed=request.missed) for name, ranking in found.items()}
+
+
+def _ranked(request: FileRequest) -> dict[str, Ranking]:
     roles = request.roles
     if (database := request.database) is not None:
         return ranked_in_database(database, request.table, roles, request.thresholds)[0]

@@ -20,6 +20,7 @@ from .options import (
     json_option,
     level_option,
     memory_option,
+    missed_option,
     prevalence_option,
     public_file,
     reading_options,
@@ -68,6 +69,7 @@ def _as_selected(value: float | None) -> float | None:
 )
 @prevalence_option
 @level_option
+@missed_option
 @memory_option
 @json_option
 @table_option
@@ -86,6 +88,7 @@ def command(
     prefer: str | None,
     prevalence: float | None,
     level: float,
+    missed: int,
     memory: int,
     as_json: bool,
     table: str | None,
@@ -104,7 +107,9 @@ def command(
     if (min_net_benefit is None) != (probability is None):
         raise click.UsageError("--min-net-benefit and --probability go together.")
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading, table=table))
+    rankings = ranked(
+        FileRequest(file, roles, memory=memory * 2**20, reading=reading, missed=missed, table=table)
+    )
     # Whoever picks one of several models by its promise has chosen among as many.
     settings = Settings(confidence_level=level, candidates=len(rankings))
     points = {}

@@ -166,6 +166,14 @@ prevalence_option = click.option(
     metavar="SHARE",
     help="The known share of positives that the answer is about, if not that of FILE.",
 )
+missed_option = click.option(
+    "--missed-positives",
+    "missed",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="COUNT",
+    help="Positives that are not in FILE because nobody scored them: they count in recall.",
+)
 seed_option = click.option(
     "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="For random draws."
 )

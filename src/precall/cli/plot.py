@@ -24,6 +24,7 @@ from .options import (
     file_argument,
     level_option,
     memory_option,
+    missed_option,
     reading_options,
     seed_option,
     table_option,
@@ -48,6 +49,7 @@ _KINDS = ("pr", "roc", "hit", "lift", "gain")
 @click.option("--band/--no-band", default=True, show_default=True, help="Band around a PR curve.")
 @level_option
 @seed_option
+@missed_option
 @memory_option
 @click.option(
     "-o", "--output", required=True, metavar="FILE", help="A .png, .svg or .pdf file to write."
@@ -64,6 +66,7 @@ def command(
     band: bool,
     level: float,
     seed: int,
+    missed: int,
     memory: int,
     output: str,
     table: str | None,
@@ -73,7 +76,9 @@ def command(
     require("matplotlib", "drawing", "plot")
     path = check_output(output, (".png", ".svg", ".pdf"), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
-    rankings = ranked(FileRequest(file, roles, memory=memory * 2**20, reading=reading, table=table))
+    rankings = ranked(
+        FileRequest(file, roles, memory=memory * 2**20, reading=reading, missed=missed, table=table)
+    )
     # Matplotlib reads dollar signs as mathematics.
     titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))

@@ -18,6 +18,7 @@ from .options import (
     column_options,
     file_argument,
     memory_option,
+    missed_option,
     reading_options,
     table_option,
 )
@@ -41,6 +42,7 @@ from .options import (
     metavar="SCORE",
     help="Keep the exact counts at this score, for metrics at a threshold; repeat it for several.",
 )
+@missed_option
 @memory_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .json file to write.")
 @table_option
@@ -52,6 +54,7 @@ def command(
     weight: str | None,
     pos_label: str | None,
     thresholds: tuple[float, ...],
+    missed: int,
     memory: int,
     output: str,
     table: str | None,
@@ -66,12 +69,19 @@ def command(
     path = check_output(output, (".json",), file)
     roles = Roles(label=label, scores=scores, weight=weight, pos_label=pos_label)
     request = FileRequest(
-        file, roles, memory=memory * 2**20, reading=reading, thresholds=thresholds, table=table
+        file,
+        roles,
+        memory=memory * 2**20,
+        reading=reading,
+        thresholds=thresholds,
+        missed=missed,
+        table=table,
     )
     [(model, ranking)] = ranked(request).items()
     write_ranking(path, ranking, model=model)
     counts = [wording.count(number) for number in (ranking.n_pos, ranking.n_neg)]
+    beside = f" ({wording.count(missed)} more were missed)" if missed else ""
     click.echo(
-        f"The ranking of {wording.clean_name(visible(model))} on {counts[0]} positives and "
+        f"The ranking of {wording.clean_name(visible(model))} on {counts[0]} positives{beside} and "
         f"{counts[1]} negatives is in {visible(path)}"
     )

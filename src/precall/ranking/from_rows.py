@@ -69,11 +69,10 @@ def rank(
         let :func:`precall.confusion` and the metrics at a threshold answer there.
     missed_positives : int, default 0
         Positives that no scorer ever saw, such as objects that a detector did not propose and
-        documents that a search did not return. Recall is a share of all positives, and average
-        precision counts them with precision 0. They are counted by :func:`precall.aucpr` (average
-        precision over all recalls), :func:`precall.tie_bounds`, :func:`precall.pr_curve`,
-        :func:`precall.confusion`, :func:`precall.f_beta` and the metrics at a threshold and at a
-        rank; everything else, intervals included, raises.
+        documents that a search did not return. Each counts as a positive of weight 1 below
+        everything that was scored, which no threshold selects: recall is a share of all positives,
+        and precision is 0 at recalls that only they would reach. Metrics, curves, intervals, bands
+        and certificates count them; what cannot raises, and says why.
 
     Returns
     -------

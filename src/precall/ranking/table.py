@@ -65,8 +65,8 @@ class Ranking(Rich):
         the row; others can be divided further and further.
     missed : int
         Positives that were never scored, such as objects that a detector did not propose. They are
-        not in `n_pos`, but in `all_positives`: they count in recall, and in average precision with
-        precision 0. What cannot count them refuses the ranking.
+        not in `n_pos`, but in `all_positives`: they count in recall, with precision 0. What cannot
+        count them refuses the ranking.
 
     Examples
     --------
