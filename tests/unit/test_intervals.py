@@ -12,6 +12,7 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference import limits
+from precall.inference.clusters import cluster_sizes, design_size
 from precall.inference.intervals import MetricInterval
 from precall.inference.rules import rules_of
 from precall.simulate import Bibeta, Binormal
@@ -594,3 +595,65 @@ def test_weights_of_the_negatives_scale_their_number_at_a_recall():
     p = lambda count: 20 / (20 + 2 * count)  # noqa: E731
     low = p(fp) - math.hypot(p(fp) - p(far), p(fp) - p(many))
     assert found.low == pytest.approx(max(0.0, low))
+
+
+class TestClusterSizes:
+    """Effective sizes by what clusters do to the metric."""
+
+    def sizes(self, y, s, clusters, weight=None):
+        rows = pr.Rows(y, s, clusters=clusters, sample_weight=weight)
+        sample = rows.ranked()
+        return cluster_sizes(pr.metrics.aucpr().on(sample.ranking), sample)
+
+    def test_a_row_in_each_cluster_is_worth_itself(self):
+        y, s = Binormal(1.0).sample(20, 60, rng=1)
+        assert self.sizes(y, s, np.arange(80)) == pytest.approx((20, 60), rel=1e-12)
+
+    def test_rows_that_repeat_each_other_are_worth_one(self):
+        y, s = Binormal(1.0).sample(20, 60, rng=2)
+        found = self.sizes(np.repeat(y, 4), np.repeat(s, 4), np.repeat(np.arange(80), 4))
+        assert found == pytest.approx((20, 60), rel=1e-12)
+
+    def test_rows_that_are_not_alike_are_worth_more_than_their_clusters(self):
+        """With the design effect 1 and ten clusters, (10 + 4) / (10 + 4 * 20) of the rows."""
+        assert design_size(200.0, 10.0, 3.0, 3.0) == pytest.approx(200 * 14 / 90)
+        assert design_size(200.0, 10.0, 2.0, 3.0) == pytest.approx(200 * 14 / 90)
+        assert design_size(200.0, 10.0, 90.0, 3.0) == pytest.approx(10)
+        assert design_size(200.0, 10.0, 15.0, 3.0) == pytest.approx(200 * 14 / (50 + 80))
+        y, s = Binormal(1.0).sample(400, 1600, rng=3)
+        n, m = self.sizes(y, s, np.arange(2000) % 100)
+        assert 150 < n < 400
+        assert 400 < m < 1600
+
+    def test_a_perfect_ranking_says_nothing_of_its_clusters(self):
+        y = np.repeat([1, 0], [20, 60])
+        found = self.sizes(y, -np.arange(80.0), np.arange(80) // 4)
+        assert found == pytest.approx((5, 15), rel=1e-6)
+
+    def test_the_unit_of_the_weights_does_not_matter(self):
+        rng = np.random.default_rng(4)
+        y, s = Binormal(1.0).sample(40, 160, rng=rng)
+        weight, clusters = rng.exponential(size=200), np.arange(200) % 25
+        assert self.sizes(y, s, clusters, weight) == pytest.approx(
+            self.sizes(y, s, clusters, 7 * weight), rel=1e-9
+        )
+
+    def test_clusters_of_independent_rows_cost_little(self):
+        y, s = Binormal(1.5).sample(100, 400, rng=5)
+        one, grouped = (
+            pr.interval(pr.Rows(y, s, clusters=clusters)).width
+            for clusters in (None, np.arange(500) % 50)
+        )
+        assert grouped < 1.3 * one
+
+
+def test_clusters_with_a_common_effect_hold_their_level():
+    """Normal scores of 30 clusters; 0.95 of the variance between clusters would be Kish's case."""
+    rng, held, truth = np.random.default_rng(8), 0, Binormal(1.5 / np.sqrt(1.5)).aucpr(0.2)
+    cluster = np.repeat(np.arange(30), 8)
+    for _ in range(200):
+        y = rng.random(240) < rng.beta(0.6, 2.4, 30)[cluster]
+        s = 1.5 * y + np.sqrt(0.5) * rng.normal(size=30)[cluster] + rng.normal(size=240)
+        found = pr.interval(pr.Rows(y, s, clusters=cluster))
+        held += found.low <= truth <= found.high
+    assert held >= 178  # fewer once in 5,000 times if it covers with 0.95

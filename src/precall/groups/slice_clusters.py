@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio
+from ..inference.clusters import design_size
 from ..ranking import Cells
 from ..ranking.grouping import factorise
 from ..rows import Rows
@@ -26,6 +27,13 @@ Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+
+
+class Counting(NamedTuple):
+    """Whether the top-ranked negative counts once more, and clusters by their design effect."""
+
+    top: bool
+    design_effect: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +86,39 @@ class SliceClusters:
         label = self.rows.positive[self.one.rows]
         return self.summed(self.weight * label), self.summed(self.weight * ~label)
 
-    def clustered(self, moved: FloatArray, gradient: Gradient, counts_top: bool) -> Clustered:
+    def clustered(self, moved: FloatArray, gradient: Gradient, counts: Counting) -> Clustered:
         """Return what the slices have; `moved` are the contributions of their rows."""
         ours, theirs = (self.by_slice(mass) ** 2 / self.by_slice(mass**2) for mass in self.masses)
+        if counts.design_effect:
+            ours, theirs = self._design_sizes(moved, (ours, theirs))
         count = self.by_slice(None)
         variance = self.by_slice(self.summed(moved) ** 2) * ratio(count, count - 1.0)
-        if counts_top:
+        if counts.top:
             variance += self._top(gradient) ** 2
         return Clustered((ours, theirs), variance)
+
+    def _design_sizes(
+        self, moved: FloatArray, clusters: tuple[FloatArray, FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Rows over their design effect, class by class."""
+        label, inside, count = (
+            self.rows.positive[self.one.rows],
+            self.one.slice_of_row,
+            self.one.n_slices,
+        )
+        sizes = []
+        for own, size in zip((label, ~label), clusters, strict=True):
+            weight, part = self.weight * own, moved * own
+            mass, square = (_summed(inside, weight**power, count) for power in (1, 2))
+            sizes.append(
+                design_size(
+                    mass**2 / square,
+                    size,
+                    self.by_slice(self.summed(part) ** 2),
+                    _summed(inside, part**2, count),
+                )
+            )
+        return sizes[0], sizes[1]
 
     def _top(self, gradient: Gradient) -> FloatArray:
         """What the cluster with the top-ranked negative of each slice contributes."""
@@ -139,7 +172,12 @@ class OutsideClusters:
         ]
 
     def of(
-        self, clusters: SliceClusters, number: int, rest: Cells, gradient: Gradient, top: bool
+        self,
+        clusters: SliceClusters,
+        number: int,
+        rest: Cells,
+        gradient: Gradient,
+        counts: Counting,
     ) -> Outside:
         """Return what the rest of a slice has: `rest` are its rows per cell."""
         inside = np.zeros(self._place.size, dtype=np.bool_)
@@ -154,16 +192,30 @@ class OutsideClusters:
         # A negative contributes its excess over one below every positive, and what that one does.
         moved = np.where(self._positive | inside, 0.0, excess[self._place])
         negatives = _summed(self._cluster, moved * self._weight, self._count)
-        own = self._ours[~inside[self._ours]]
+        own, outside = self._ours[~inside[self._ours]], np.flatnonzero(~(self._positive | inside))
         moved = gradient.centred.positives[self._place[own] // 2] * self._weight[own]
         sums = _summed(self._cluster[own], moved, self._count) + negatives
-        sums += gradient.centred.below * gradient.factor * theirs
+        below = gradient.centred.below * gradient.factor
+        sums += below * theirs
         emptied = clusters.rows_of_pair[pairs] == self._sizes[there]
         count = self._count - np.count_nonzero(emptied)
         variance = float(np.sum(sums**2)) * (count / (count - 1.0))
-        if top:
+        if counts.top:
             variance += self._top(rest, inside, excess, negatives) ** 2
-        return Outside(_kish(ours), _kish(theirs), variance, sums)
+        sizes = _kish(ours), _kish(theirs)
+        if counts.design_effect:
+            other = (excess[self._place] + below) * self._weight
+            sizes = (
+                self._design_size(own, moved, sizes[0]),
+                self._design_size(outside, other[outside], sizes[1]),
+            )
+        return Outside(*sizes, variance, sums)
+
+    def _design_size(self, rows: IntArray, moved: FloatArray, clusters: float) -> float:
+        """Rows over their design effect; `moved` are their contributions."""
+        sums, weight = _summed(self._cluster[rows], moved, self._count), self._weight[rows]
+        single = np.sum(weight) ** 2 / np.sum(weight**2)
+        return float(design_size(single, clusters, sums @ sums, moved @ moved))
 
     def _top(self, rest: Cells, inside: Mask, excess: FloatArray, negatives: FloatArray) -> float:
         """What the cluster with the top-ranked negative of a rest contributes."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,7 @@ from ..inference.rules.rule import Formula
 from ..inference.simultaneous import MOST_DRAWN
 from ..ranking import Cells
 from ..ranking.ranking_set import RankingSet
-from .slice_clusters import OutsideClusters, SliceClusters
+from .slice_clusters import Counting, OutsideClusters, SliceClusters
 from .slice_evidence import Rests, SliceQuestion
 from .slice_rests import WholeRanking
 from .slice_values import Clustered, Gradient, SliceMetric, SliceValues
@@ -67,13 +68,18 @@ class AtOnce:
     def _values(self) -> list[SliceValues]:
         if self._clusters is None:
             return [self._metric.measured(one.rankings) for one in self._sorted]
-        top = bool(self.question.metric.counts_top)
         return [
             self._metric.measured(
-                one.rankings, clusters.clustered(moved, self._metric.gradient(one.rankings), top)
+                one.rankings,
+                clusters.clustered(moved, self._metric.gradient(one.rankings), self._counting),
             )
             for one, clusters, moved in zip(self._sorted, self._clusters, self._moved, strict=True)
         ]
+
+    @property
+    def _counting(self) -> Counting:
+        rule: Any = self.question.rule
+        return Counting(bool(self.question.metric.counts_top), bool(rule.takes_design_effect))
 
     @property
     def estimate(self) -> FloatArray:
@@ -175,7 +181,7 @@ class AtOnce:
         """Return what clusters change about some rests, and how they correlate with the slices."""
         clusters = self._clusters[cut]  # type: ignore[index]
         own = clusters.summed(self._moved[cut])
-        gradient, top = self._metric.gradient(rankings), bool(self.question.metric.counts_top)
+        gradient = self._metric.gradient(rankings)
         counted: Cells = rankings.rows or rankings.cells
         found, correlation = np.empty((3, block.size)), np.zeros(block.size)
         for line, number in enumerate(block.tolist()):
@@ -186,7 +192,7 @@ class AtOnce:
                 return Cells(positives, tied, above, values.below[line])
 
             at = Gradient(part(gradient.values), part(gradient.centred), gradient.factor[line])
-            rest = outside.of(clusters, number, part(counted), at, top)
+            rest = outside.of(clusters, number, part(counted), at, self._counting)
             found[:, line] = rest[:3]
             pairs = clusters.slice_of_pair == number
             sums = own[pairs], rest.sums[clusters.cluster_of_pair[pairs]]

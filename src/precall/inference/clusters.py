@@ -35,6 +35,41 @@ def cluster_variance(
     return float(variance / (one - zero) ** 2)
 
 
+# The design effect of these rows is drawn towards the largest with the weight of so many clusters.
+_PRIOR_CLUSTERS = 4.0
+# Influence values whose squares sum to less are rounding errors: nothing is known of them.
+_NO_INFLUENCE = 1e-20
+
+
+def cluster_sizes(metric: Metric, sample: Ranked) -> tuple[float, float]:
+    """Effective numbers of positives and negatives, by what clusters do to the metric.
+
+    Kish's effective number of clusters takes the rows of a cluster as one. What a cluster's rows
+    do together, against what they would do one by one, says how much alike they are.
+    """
+    rows, cells = sample.rows, sample.ranking.cells
+    moved = contributions(rows, sample.place, metric.gradient(cells), 0.0)
+    weight = np.ones(moved.size) if rows.weight is None else rows.weight
+    sizes = []
+    for own, clusters in zip((rows.positive, ~rows.positive), rows.effective_sizes, strict=True):
+        sums = np.bincount(rows.cluster[own], moved[own])
+        single = np.sum(weight[own]) ** 2 / np.sum(weight[own] ** 2)
+        sizes.append(float(design_size(single, clusters, sums @ sums, moved[own] @ moved[own])))
+    return sizes[0], sizes[1]
+
+
+def design_size(rows: Any, clusters: Any, together: Any, alone: Any) -> Any:
+    """Rows over their design effect: the sum of squares of clusters over that of single rows.
+
+    `rows` and `clusters` are Kish's effective numbers of single rows and of clusters. The design
+    effect is kept between 1 and ``rows / clusters``, and drawn towards that.
+    """
+    most = np.maximum(rows / clusters, 1.0)
+    effect = (together + _NO_INFLUENCE * most) / (alone + _NO_INFLUENCE)
+    kept = clusters * np.clip(effect, 1.0, most)
+    return rows * (clusters + _PRIOR_CLUSTERS) / (kept + _PRIOR_CLUSTERS * most)
+
+
 def _top_cluster(rows: Any, place: npt.NDArray[np.int64], values: Cells) -> float:
     """What the negatives of the cluster with the top-ranked negative contribute together.
 

@@ -15,7 +15,7 @@ import numpy as np
 from ...metrics import Metric
 from ...ranking import Cells, Ranked, Ranking
 from .. import limits
-from ..clusters import cluster_variance
+from ..clusters import cluster_sizes, cluster_variance
 from ..local_weights import LocalWeights
 from ..resampling import Progress
 
@@ -133,15 +133,17 @@ class Formula(Rule):
 
     def evidence(self, case: Case) -> ClosedForm:
         """Return the estimate with its variance; that of clusters where there are some."""
-        variance = None
+        variance, sizes = None, case.sizes
         if case.clustered and self.takes_variance:
-            variance = cluster_variance(case.metric, case.sample, case.sizes, varying=case.varying)
+            variance = cluster_variance(case.metric, case.sample, sizes, varying=case.varying)
+        if case.clustered and self.takes_design_effect:
+            sizes = cluster_sizes(case.metric, case.sample)
         return closed_form(
             case.metric,
             self,
             case.ranking.cells,
             case.ranking.squares,
-            sizes=case.sizes,
+            sizes=sizes,
             varying=case.varying,
             estimate=case.estimate,
             variance=variance,
@@ -150,6 +152,8 @@ class Formula(Rule):
 
     #: Whether clusters change its variance; if not, they change its sizes only.
     takes_variance: ClassVar[bool] = True
+    #: Whether clusters count by their design effect, not each as one.
+    takes_design_effect: ClassVar[bool] = False
     #: Whether it asks for the metric's less biased estimate.
     takes_unbiased: ClassVar[bool] = False
 

@@ -18,6 +18,7 @@ class Stabilised(Formula):
 
     guarded: bool
     takes_unbiased: ClassVar[bool] = True
+    takes_design_effect: ClassVar[bool] = True
 
     def variance(self, counts: Counts) -> Any:
         """Return the influence variance, the top-ranked negative counted once more."""
