@@ -45,8 +45,8 @@ BETTER = 0.8
 MARGINS = (
     (400, 0.1, 1.5, 0.1, 0.9),
     (400, 0.1, 1.5, 0.1, 0.5),
-    (2000, 0.02, 2.0, 0.05, 0.9),
     (300, 0.3, 3.0, 0.02, 0.5),
+    (2000, 0.02, 2.0, 0.05, 0.9),
     (1000, 0.2, 2.0, 0.02, 0.8),
 )
 OTHERS = (
@@ -208,7 +208,7 @@ def run(
     progress: Callable[[int, int], object] | None = None,
 ) -> Path:
     """Run the study into a folder and return the page written there."""
-    sizes = {"target": 10_000, "other": 2_000, "drawn": 2_000, "margin": 10_000, "as good": 1_000}
+    sizes = {"target": 10_000, "other": 1_000, "drawn": 500, "margin": 10_000, "as good": 1_000}
     if quick:
         sizes = {"target": 400, "other": 10, "drawn": 5, "margin": 10, "as good": 10}
     results = Results(output, "gate", {"study": "gate", "data_sets": sizes, "seed": seed})

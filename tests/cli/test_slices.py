@@ -1,5 +1,8 @@
 """``precall slices`` does what the library does, on 80 columns, and as JSON."""
 
+import csv
+import sqlite3
+
 import numpy as np
 import pytest
 
@@ -116,6 +119,7 @@ def large(tmp_path_factory):
         "y": y,
         "a": np.round(rng.normal(size=size) + np.where(region == "north", 2.0, 0.5) * y, 6),
         "region": region,
+        "device": rng.choice(["phone", "a\\b"], size),
         "age": rng.integers(18, 90, size),
         "w": np.round(rng.uniform(0.5, 2.0, size), 3),
     }
@@ -162,9 +166,6 @@ def test_the_groups_of_an_evaluation_in_pieces_are_slices(run, large):
 
 def test_what_pieces_cannot_do_is_said(run, large):
     small = ("--memory", "2")
-    crossed = run("slices", large, *BY_REGION, "--by", "age", *small)
-    assert crossed.status == 2
-    assert "--depth 1" in crossed.err
     numbers = run("slices", large, "--label", "y", "--score", "a", "--by", "age", *small)
     assert numbers.status == 2
     assert "raise --memory, or write the parts into a column" in numbers.err
@@ -173,15 +174,92 @@ def test_what_pieces_cannot_do_is_said(run, large):
     assert "raise --memory or leave --cluster out" in clusters.err
 
 
-def test_a_table_of_a_database_is_cut_without_rests(run, large, tmp_path):
-    duckdb = pytest.importorskip("duckdb")
+def _same_but_for_the_critical_value(found, expected):
+    """Counts, estimates and differences; the limits are those of independent slices: wider."""
+    expected_slices = {one["name"]: one for one in expected["slices"]}
+    assert {one["name"] for one in found["slices"]} == set(expected_slices)
+    for one in found["slices"]:
+        other = expected_slices[one["name"]]
+        assert one["levels"] == other["levels"]
+        assert [one[key] for key in ("n_pos", "n_neg")] == [
+            other[key] for key in ("n_pos", "n_neg")
+        ]
+        for key in ("estimate", "difference"):
+            assert one[key] == pytest.approx(other[key], rel=1e-9, abs=1e-12)
+        assert one["low"] <= other["low"] + 1e-12
+        assert one["high"] >= other["high"] - 1e-12
+
+
+CROSSED = ("--label", "y", "--score", "a", "--by", "region", "--by", "device")
+
+
+def test_crossings_of_a_file_in_pieces_are_those_of_the_whole(run, large):
+    [pieces] = run("slices", large, *CROSSED, "--memory", "2", "--json").json()["models"]
+    [whole] = run("slices", large, *CROSSED, "--json").json()["models"]
+    assert {"region": "(missing)", "device": "a\\b"} in [one["levels"] for one in whole["slices"]]
+    _same_but_for_the_critical_value(pieces, whole)
+
+
+@pytest.fixture(params=["duckdb", "sqlite"])
+def database(request, large, tmp_path):
+    """The same rows as a table; those without a region are NULL there."""
     path = tmp_path / "scores.db"
-    with duckdb.connect(str(path)) as connection:
-        rows = connection.read_csv(str(large))
-        rows.select("* REPLACE (coalesce(region, 'none') AS region)").create("scores")
-    found = run("slices", f"duckdb:///{path}", "--table", "scores", *BY_REGION, "--json")
-    [model] = found.json()["models"]
-    [whole] = run("slices", large, *BY_REGION, "--json").json()["models"]
-    limits = [{one["low"] for one in each["slices"]} for each in (model, whole)]
-    assert sorted(limits[0]) == pytest.approx(sorted(limits[1]), rel=1e-9)
+    if request.param == "duckdb":
+        with pytest.importorskip("duckdb").connect(str(path)) as connection:
+            connection.read_csv(str(large)).create("scores")
+        return f"duckdb:///{path}"
+    with large.open(newline="") as stream:
+        names, *lines = csv.reader(stream)
+    connection = sqlite3.connect(path)
+    kinds = ("INTEGER", "REAL", "TEXT", "TEXT", "INTEGER", "REAL")
+    columns = ", ".join(f"{name} {kind}" for name, kind in zip(names, kinds, strict=True))
+    connection.execute(f"CREATE TABLE scores ({columns})")
+    rows = [[value or None for value in line] for line in lines]
+    connection.executemany(f"INSERT INTO scores VALUES ({', '.join('?' * len(names))})", rows)
+    connection.commit()
+    connection.close()
+    return f"{request.param}:///{path}"
+
+
+def test_a_table_of_a_database_has_the_slices_of_its_rows(run, large, database):
+    found = run("slices", database, "--table", "scores", *BY_REGION, "--json")
+    (numbers, rest), (expected, others) = (
+        _numbers_apart(each.json()["models"])
+        for each in (found, run("slices", large, *BY_REGION, "--json"))
+    )
+    assert rest == others
+    assert numbers == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    [crossed] = run("slices", database, "--table", "scores", *CROSSED, "--json").json()["models"]
+    [whole] = run("slices", large, *CROSSED, "--json").json()["models"]
+    _same_but_for_the_critical_value(crossed, whole)
+
+
+def test_rests_are_left_out_where_too_many_thresholds_would_be_kept(run, database, monkeypatch):
+    monkeypatch.setattr("precall.cli.databases._MOST_KEPT", 100)
+    [model] = run("slices", database, "--table", "scores", *BY_REGION, "--json").json()["models"]
     assert "It was not compared with the rest." in model["statement"]
+
+
+def test_too_many_levels_are_refused_wherever_the_rows_are(run, tmp_path):
+    """A column of 100,000 names, in memory, in pieces and in a database."""
+    size = 100_000
+    rng = np.random.default_rng(0)
+    y = (rng.random(size) < 0.1).astype(np.int64)
+    columns = {"y": y, "a": np.round(rng.normal(size=size) + y, 2)}
+    columns["user"] = np.array([f"user {place}" for place in range(size)])
+    columns["device"] = rng.choice(["phone", "tablet"], size)
+    path, base = tmp_path / "users.csv", tmp_path / "users.db"
+    write_csv(path, columns)
+    with sqlite3.connect(base) as connection:
+        connection.execute("CREATE TABLE t (y INTEGER, a REAL, user TEXT, device TEXT)")
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?)", rows)
+    connection.close()
+    asked = ("--label", "y", "--score", "a", "--by", "user", "--by", "device")
+    for where in ([path], [path, "--memory", "8"], [f"sqlite:///{base}", "--table", "t"]):
+        refused = run("slices", *where, *asked)
+        assert refused.status == 2
+        assert "levels" in refused.err
+        assert "1,000" in refused.err
+        assert "erge the rare ones" in refused.err
+        assert len(refused.err.splitlines()) == 1

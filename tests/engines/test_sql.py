@@ -166,6 +166,60 @@ def test_groups_with_and_without_weights(base, rows):
             assert one.divisible == other.divisible
 
 
+@few
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.booleans(),
+            finite,
+            st.sampled_from([0.25, 1.0, 3.0]),
+            st.sampled_from(["a", "b", None]),
+            st.sampled_from([1.5, math.nan, None]),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    thresholds=st.lists(finite, max_size=3),
+)
+def test_crossed_groups_missing_ones_and_thresholds_that_are_kept(base, rows, thresholds):
+    kinds = {"y": "boolean", "s": "double", "w": "double", "g": "text", "h": "double"}
+    base.fill(kinds, rows)
+    y, s, w, g, h = (list(column) for column in zip(*rows, strict=True))
+    named = [(a, None if b is None or b != b else b) for a, b in zip(g, h, strict=True)]
+    asked = {"thresholds": thresholds, "missing_groups": True}
+    for columns, labels in (("g", g), (["g"], g), (["g", "h"], named)):
+        for weight, each in ((None, np.ones(len(y))), ("w", np.array(w))):
+            options = NAMES | asked | {"group": columns, "weight": weight}
+            found = sql.rank_groups(base.connection, "t", **options)
+            assert set(found.labels.tolist()) == set(labels)
+            assert len(found) == len(set(labels))
+            for label, ranking in zip(found.labels.tolist(), found, strict=True):
+                inside = [place for place, own in enumerate(labels) if own == label]
+                expected = quietly(
+                    pr.rank,
+                    np.array(y)[inside],
+                    np.array(s)[inside],
+                    sample_weight=None if weight is None else each[inside],
+                    thresholds=thresholds,
+                )
+                np.testing.assert_array_equal(ranking.threshold, expected.threshold)
+                for one, other in zip(ranking.cells, expected.cells, strict=True):
+                    np.testing.assert_array_equal(one, other)
+
+
+def test_groups_that_are_refused(base):
+    base.fill({"y": "integer", "s": "double", "g": "text"}, [(1, 0.5, "a"), (0, 0.4, "b")])
+    for group in ([], ["g", "g"], 3, None, [None], ["g", 3]):
+        with pytest.raises(InputError, match="group must be the name of a column, or a list of"):
+            sql.rank_groups(base.connection, "t", **NAMES, group=group)
+    with pytest.raises(InputError, match=r"group='h' is not a column of the data"):
+        sql.rank_groups(base.connection, "t", **NAMES, group=["g", "h"])
+    with pytest.raises(InputError, match=r"thresholds must be at most 10000, got 10001"):
+        sql.rank_groups(base.connection, "t", **NAMES, group="g", thresholds=np.arange(10_001))
+    with pytest.raises(InputError, match="missing_groups must be True or False"):
+        sql.rank_groups(base.connection, "t", **NAMES, group="g", missing_groups="yes")
+
+
 def test_groups_that_are_numbers_and_a_group_whose_weights_are_zero(base):
     rows = [(1, 0.5, 1.0, 10), (0, 0.4, 2.0, 10), (1, 0.1, 0.0, 9)]
     base.fill({"y": "integer", "s": "double", "w": "double", "g": "integer"}, rows)

@@ -7,19 +7,23 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 import numpy as np
 
 from .._optional import require
 from ..exceptions import InputError
+from ..groups.slices_of_rankings import rest_thresholds
+from ..ranking.grouping import as_group_labels
 from ..readers.columns import Roles
 from ..readers.label_columns import numeric_label
 from ..readers.messages import shown
-from ..readers.names import positions
+from ..readers.names import MISSING, positions
 from .terminal import spinner
 
+# Thresholds that are kept in all groups together: a row each, which the database makes and sends.
+_MOST_KEPT = 2_000_000
 _ADDRESS = re.compile(r"(duckdb|sqlite|postgresql|postgres)://", re.IGNORECASE)
 
 
@@ -108,33 +112,95 @@ def ranked_in_database(
     source: str, table: str | None, roles: Roles, thresholds: tuple[float, ...] = ()
 ) -> tuple[dict[str, Any], dict[str, Any] | None]:
     """Rank every score of a table, and every group where there are any."""
+    with counted_in_database(source, table, roles) as counted:
+        rankings = counted.rankings(thresholds)
+        if roles.group is None:
+            return rankings, None
+        return rankings, counted.groups((roles.group,), rankings)
+
+
+@contextmanager
+def counted_in_database(source: str, table: str | None, roles: Roles) -> Iterator[CountedTable]:
+    """Open a table to count it, saying so on a terminal."""
     if table is None:
         raise InputError("which table of the database? Name it with --table.")
     if roles.cluster is not None:
         raise InputError("--cluster needs all rows in memory: write the columns to a file first.")
-    from ..engines import sql
-
     with spinner() as say, opened_database(source) as connection:
         say("counting in the database")
-        columns: dict[str, Any] = {
+        label = _positive_label(connection, table, roles)
+        yield CountedTable(connection, table, roles, label)
+
+
+class CountedTable(NamedTuple):
+    """A table that its database counts."""
+
+    connection: Any
+    table: str
+    roles: Roles
+    pos_label: Any
+
+    @property
+    def _columns(self) -> dict[str, Any]:
+        roles = self.roles
+        return {
             "label": roles.label,
             "weight": roles.weight,
-            "pos_label": _positive_label(connection, table, roles),
+            "pos_label": self.pos_label,
             "one_against_rest": roles.pos_label is not None,
         }
-        rankings = {
-            name: sql.rank(connection, (table,), score=name, thresholds=thresholds, **columns)
-            for name in roles.scores
-        }
-        if roles.group is None:
-            return rankings, None
-        groups = {
-            name: _named(
-                sql.rank_groups(connection, (table,), score=name, group=roles.group, **columns)
+
+    def rankings(self, thresholds: tuple[float, ...] = ()) -> dict[str, Any]:
+        """Rank every score."""
+        from ..engines import sql
+
+        return {
+            name: sql.rank(
+                self.connection, (self.table,), score=name, thresholds=thresholds, **self._columns
             )
-            for name in roles.scores
+            for name in self.roles.scores
         }
-    return rankings, groups
+
+    def levels(self, group: tuple[str, ...]) -> int:
+        """Return how many groups there are."""
+        from ..engines._database import Database
+        from ..engines._statements import Statement, quoted
+
+        asked = Statement.compose(
+            "SELECT COUNT(*) FROM (SELECT DISTINCT {names} FROM {table} AS source) AS levels",
+            names=Statement.listed(map(quoted, group)),
+            table=quoted(self.table),
+        )
+        database = Database.of(self.connection)
+        with database.as_found():
+            [(count,)] = database.rows(asked)
+        return int(count)
+
+    def groups(self, group: tuple[str, ...], rankings: dict[str, Any]) -> dict[str, Any]:
+        """Rank every score by group, and count the groups where their rests can be subtracted.
+
+        Not where there are too many thresholds for one query, or too many in all groups together:
+        then the groups have no rests.
+        """
+        from ..engines import sql
+
+        found = {}
+        for name, ranking in rankings.items():
+            kept = rest_thresholds(ranking)
+            if kept.size > min(sql.MOST_THRESHOLDS, _MOST_KEPT // max(self.levels(group), 1)):
+                kept = kept[:0]
+            found[name] = _named(
+                sql.rank_groups(
+                    self.connection,
+                    (self.table,),
+                    score=name,
+                    group=group,
+                    thresholds=kept.tolist(),
+                    missing_groups=True,
+                    **self._columns,
+                )
+            )
+        return found
 
 
 def _positive_label(connection: Any, table: str, roles: Roles) -> Any:
@@ -156,6 +222,14 @@ def _positive_label(connection: Any, table: str, roles: Roles) -> Any:
 
 
 def _named(rankings: Any) -> Any:
-    """Groups as names, in the order in which they are shown."""
-    names = [str(label) for label in rankings.labels.tolist()]
-    return replace(rankings, labels=np.array(names, dtype=object)).select(positions(names))
+    """Groups as names, in the order in which they are shown; crossed ones are tuples of names."""
+    labels = rankings.labels.tolist()
+    if not isinstance(labels[0], tuple):
+        names = [_name(label) for label in labels]
+        return replace(rankings, labels=np.array(names, dtype=object)).select(positions(names))
+    crossed = [tuple(map(_name, label)) for label in labels]
+    return replace(rankings, labels=as_group_labels(crossed))
+
+
+def _name(label: object) -> str:
+    return MISSING if label is None else str(label)

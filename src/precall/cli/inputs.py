@@ -16,7 +16,7 @@ from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
 from ..readers.large import LARGE, is_large, may_be_held, positive_label
 from ..readers.missing import without_missing
-from ..readers.names import positions, with_names
+from ..readers.names import positions, with_crossing, with_names
 from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import File, opened
@@ -48,6 +48,7 @@ class FileRequest(NamedTuple):
     cost_ratio: float | None = None
     every: str | float | None = None
     table: str | None = None
+    crossings: tuple[tuple[str, ...], ...] = ()
 
     @property
     def database(self) -> str | None:
@@ -247,6 +248,8 @@ def _prepared(table: Any, request: FileRequest) -> Any:
     group = request.roles.group
     for name in request.roles.by if group is None else (group,):
         table = with_names(table, name)
+    for columns in request.crossings:
+        table = with_crossing(table, columns)
     return table
 
 

@@ -30,6 +30,8 @@ class Request:
     """Which columns to read, and what counts as positive.
 
     With `one_against_rest` there may be more than two labels; `say` is told which are negative.
+    `crossed` are further columns of groups, whose combinations with `group` are the groups; with
+    `missing_groups` rows without a group are one too. Databases know both.
     """
 
     label: str
@@ -39,6 +41,8 @@ class Request:
     pos_label: Any = 1
     one_against_rest: bool = False
     say: Callable[[str], None] | None = field(default=None, compare=False, repr=False)
+    crossed: tuple[str, ...] = ()
+    missing_groups: bool = False
 
     def __post_init__(self) -> None:
         """Refuse several labels where one is wanted."""
@@ -49,7 +53,14 @@ class Request:
     def columns(self) -> dict[str, str]:
         """Names of the columns asked for, by their role."""
         roles = ("label", "score", "weight", "group")
-        return {role: name for role in roles if (name := getattr(self, role)) is not None}
+        found = {role: name for role in roles if (name := getattr(self, role)) is not None}
+        further = {f"group {place}": name for place, name in enumerate(self.crossed, start=2)}
+        return found | further
+
+    @property
+    def group_roles(self) -> list[str]:
+        """The roles of the columns that make the groups."""
+        return [role for role in self.columns if role.startswith("group")]
 
     @property
     def wanted(self) -> Wanted:
@@ -65,7 +76,7 @@ class Request:
 
     def shown(self, role: str) -> str:
         """How a message speaks of a column: the argument and its value."""
-        return f"{role}={getattr(self, role)!r}"
+        return f"{role.partition(' ')[0]}={self.columns[role]!r}"
 
     def check(self, available: Iterable[object]) -> None:
         """Raise unless every column is there, and there once."""

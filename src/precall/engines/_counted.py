@@ -48,15 +48,15 @@ class Counted:
     def of(cls, table: Table, survey: TableSurvey, kept: Array) -> Counted:
         """Let the database count; `kept` are thresholds that need no positive."""
         ours, theirs = _measures(table)
-        grouped = table.request.group is not None
         columns = table.database.columns(_query(table, survey, kept))
         labels: list[Any] = [None]
         group = np.zeros(len(columns[0]), dtype=np.int64)
-        if grouped:
-            named = [table.value("group", value) for value in columns.pop(0)]
+        if roles := table.request.group_roles:
+            parts = [[table.value(role, each) for each in columns.pop(0)] for role in roles]
+            named = parts[0] if len(parts) == 1 else list(zip(*parts, strict=True))
             labels = list(dict.fromkeys(named))
             with suppress(TypeError):  # labels of different kinds have no order
-                labels.sort()
+                labels.sort(key=_missing_last)
             number = {label: place for place, label in enumerate(labels)}
             group = np.fromiter(map(number.__getitem__, named), dtype=np.int64, count=len(named))
         place, real, threshold, *sums = columns
@@ -153,6 +153,12 @@ class Counted:
         )
 
 
+def _missing_last(label: Any) -> tuple[Any, ...]:
+    """A key that orders labels, or tuples of them, those that are missing last."""
+    parts = label if isinstance(label, tuple) else (label,)
+    return tuple((part is None, 0 if part is None else part) for part in parts)
+
+
 def _of_one(cells: Cells) -> Cells:
     """The cells of the one group, whose rows below everything are a number."""
     return cells._replace(below=cells.below[0].item())
@@ -182,8 +188,9 @@ def _units(table: Table, survey: TableSurvey, kind: str) -> list[tuple[float, fl
 def _query(table: Table, survey: TableSurvey, kept: Array) -> Statement:
     """One row per threshold and group, and one for what lies under the last."""
     ours, theirs = _measures(table)
-    group = "g, " if table.request.group is not None else ""
-    over = "PARTITION BY g ORDER BY s DESC" if group else "ORDER BY s DESC"
+    names = ", ".join(table.group_names)
+    group = f"{names}, " if names else ""
+    over = f"PARTITION BY {names} ORDER BY s DESC" if names else "ORDER BY s DESC"
     integer = table.database.dialect.integer
     score_type = table.database.dialect.number_type(table.kinds["score"])
     listed = [*(f"p_{name}" for name in ours), *(f"n_{name}" for name in theirs)]
@@ -194,9 +201,12 @@ def _query(table: Table, survey: TableSurvey, kept: Array) -> Statement:
             Statement.compose(f"(CAST({{t}} AS {score_type}), 1, {zeros})", t=Bound(value))
             for value in kept.tolist()
         )
-        rows = Statement.compose(
-            "{rows} UNION ALL SELECT * FROM (VALUES {added}) AS kept", rows=rows, added=added
-        )
+        # In every group, if there are groups.
+        place, joined = "*", "{rows} UNION ALL SELECT {place} FROM (VALUES {added}) AS kept"
+        if names:
+            place = ", ".join(f"levels.{name}" for name in table.group_names) + ", kept.*"
+            joined += f" CROSS JOIN (SELECT DISTINCT {names} FROM ({{rows}}) AS again) AS levels"
+        rows = Statement.compose(joined, rows=rows, added=added, place=Statement((place,)))
     summed = ", ".join(f"CAST(SUM({name}) AS {integer}) AS {name}" for name in listed)
     columns = [f"SUM(p_{name})" for name in ours]
     for condition in ("m = 1", "m = 0"):

@@ -145,7 +145,7 @@ class Table:
 
     @property
     def columns(self) -> Statement:
-        """Select the columns asked for: ``y``, ``s`` and, where there are any, ``w`` and ``g``."""
+        """Select the columns asked for: ``y``, ``s``, and ``w``, ``g``, ``g2`` if there are any."""
         dialect, kinds = self.database.dialect, self.kinds
         names = {role: quoted(name) for role, name in self.request.columns.items()}
         found = {"y": self._plain("label"), "s": dialect.cast(names["score"], kinds["score"])}
@@ -153,14 +153,19 @@ class Table:
             # A boolean is a number first: PostgreSQL knows no other way.
             weight = dialect.cast(names["weight"], kinds["weight"])
             found["w"] = dialect.cast(weight, "float64")
-        if "group" in names:
-            found["g"] = self._plain("group")
+        for alias, role in zip(self.group_names, self.request.group_roles, strict=True):
+            found[alias] = self._plain(role)
         selected = Statement.listed(
             Statement.compose("{x} AS " + name, x=x) for name, x in found.items()
         )
         return Statement.compose(
             "SELECT {selected} FROM {source} AS source", selected=selected, source=self.source
         )
+
+    @property
+    def group_names(self) -> list[str]:
+        """What the columns of groups are called in the queries."""
+        return ["g" + role.partition(" ")[2] for role in self.request.group_roles]
 
     def _plain(self, role: str) -> Statement:
         """A column of labels or groups as values whose equality is that of Python's."""
@@ -212,8 +217,9 @@ class Table:
             "largest": Statement(("1",)),
             "s": Statement(("s",)),
         }
-        if self.request.group is not None:
-            parts["no_group"] = _sum_of_absent(self._present("g", "group"))
+        if self.request.group_roles and not self.request.missing_groups:
+            present = map(self._present, self.group_names, self.request.group_roles)
+            parts["no_group"] = _sum_of_absent(Statement.listed(present, " AND "))
         if weighted:
             good = self.double("w >= 0 AND w < {value}", math.inf)
             near = [
@@ -276,16 +282,24 @@ class Table:
 
     def classified(self, survey: TableSurvey) -> Statement:
         """The columns with ``c``, which is 1 for a positive, in place of the label."""
-        names = "".join(f", {name}" for name in ("w", "g") if self._has(name))
+        weight = [] if self.request.weight is None else [Statement(("w",))]
+        groups = map(self._group, self.group_names, self.request.group_roles)
+        names = Statement.listed([Statement(("s",)), *weight, *groups])
         of_class = "CASE WHEN y = {positive} THEN 1 ELSE 0 END" if survey.has_positive else "0"
         return Statement.compose(
-            f"SELECT s{names}, {of_class} AS c FROM ({{columns}}) AS typed",
+            f"SELECT {{names}}, {of_class} AS c FROM ({{columns}}) AS typed",
+            names=names,
             positive=Bound(survey.positive),
             columns=self.columns,
         )
 
-    def _has(self, name: str) -> bool:
-        return {"w": self.request.weight, "g": self.request.group}[name] is not None
+    def _group(self, name: str, role: str) -> Statement:
+        """A column of groups; what is missing is NULL, so that NaN and NULL are one group."""
+        if not self.request.missing_groups:
+            return Statement((name,))
+        return Statement.compose(
+            f"CASE WHEN {{present}} THEN {name} END AS {name}", present=self._present(name, role)
+        )
 
     def moments(self, survey: TableSurvey, totals: tuple[float, float]) -> Moments | None:
         """Mean and squared deviations of the scores of each class; None where there are none.

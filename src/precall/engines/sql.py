@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .._validation import as_count
+from .._validation import as_count, as_flag
 from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.direction import warn_if_worse_than_random
@@ -18,8 +19,8 @@ from ._counted import Counted
 from ._database import Database
 from ._table import Table
 
-# A database takes only so many values with one query.
-_MOST_THRESHOLDS = 10_000
+#: A database takes only so many values with one query.
+MOST_THRESHOLDS = 10_000
 
 
 def rank(
@@ -102,13 +103,7 @@ def rank(
     with database.as_found():
         table = Table.of(database, table_or_query, request)
         survey = table.survey()
-        kept = as_thresholds(thresholds, table.dtype)
-        if kept.size > _MOST_THRESHOLDS:
-            raise InputError(
-                f"thresholds must be at most {_MOST_THRESHOLDS}, got {kept.size}: each is sent to "
-                "the database."
-            )
-        counted = Counted.of(table, survey, kept)
+        counted = Counted.of(table, survey, _kept(thresholds, table))
         ranking = counted.ranking(table.moments)
     warn_if_worse_than_random(ranking)
     return replace(ranking, missed=missed) if missed else ranking
@@ -120,34 +115,86 @@ def rank_groups(
     *,
     label: str,
     score: str,
-    group: str,
+    group: str | Sequence[str],
     weight: str | None = None,
     pos_label: object = 1,
     one_against_rest: bool = False,
+    thresholds: object = (),
+    missing_groups: bool = False,
 ) -> RankingSet:
     """Rank every group of a table, a view or the result of a query, inside the database.
 
     Parameters
     ----------
-    group : str
-        Name of the column of groups: each of its values is ranked by itself.
-    connection, table_or_query, label, score, weight, pos_label, one_against_rest
-        As in :func:`rank`.
+    group : str, or sequence of str
+        Name of the column of groups: each of its values is ranked by itself. With several columns,
+        each combination of their values that occurs; its label is a tuple.
+    missing_groups : bool, default False
+        Whether rows without a group (NULL or NaN) are a group too, labelled None. Otherwise they
+        are refused.
+    connection, table_or_query, label, score, weight, pos_label, one_against_rest, thresholds
+        As in :func:`rank`; `thresholds` are kept in every group.
 
     Returns
     -------
     RankingSet
         One ranking per group.
+
+    Examples
+    --------
+    >>> import sqlite3
+    >>> from precall.engines import sql
+    >>> connection = sqlite3.connect(":memory:")
+    >>> _ = connection.execute("CREATE TABLE scores (y INTEGER, s REAL, land TEXT, device TEXT)")
+    >>> rows = [(1, 0.9, "DE", "phone"), (0, 0.8, "DE", "phone"), (1, 0.7, "FR", None)]
+    >>> _ = connection.executemany("INSERT INTO scores VALUES (?, ?, ?, ?)", rows)
+    >>> crossed = sql.rank_groups(
+    ...     connection,
+    ...     "scores",
+    ...     label="y",
+    ...     score="s",
+    ...     group=["land", "device"],
+    ...     missing_groups=True,
+    ... )
+    >>> crossed.labels.tolist()
+    [('DE', 'phone'), ('FR', None)]
+    >>> connection.close()
     """
+    names = _column_names(group)
     request = Request(
         label=label,
         score=score,
         weight=weight,
-        group=group,
+        group=names[0],
         pos_label=pos_label,
         one_against_rest=one_against_rest,
+        crossed=tuple(names[1:]),
+        missing_groups=as_flag(missing_groups, "missing_groups"),
     )
+    as_thresholds(thresholds, np.dtype(np.float64))  # what is wrong with them, before any query
     database = Database.of(connection)
     with database.as_found():
         table = Table.of(database, table_or_query, request)
-        return Counted.of(table, table.survey(), np.zeros(0, dtype=table.dtype)).ranking_set()
+        survey = table.survey()
+        return Counted.of(table, survey, _kept(thresholds, table)).ranking_set()
+
+
+def _column_names(group: object) -> list[str]:
+    names = list(group) if isinstance(group, (list, tuple)) else [group]
+    named = [name for name in names if isinstance(name, str)]
+    if not names or len(set(named)) < len(names):
+        raise InputError(
+            f"group must be the name of a column, or a list of different ones, got {group!r}."
+        )
+    return named
+
+
+def _kept(thresholds: object, table: Table) -> Any:
+    """Thresholds in the type of the scores."""
+    kept = as_thresholds(thresholds, table.dtype)
+    if kept.size > MOST_THRESHOLDS:
+        raise InputError(
+            f"thresholds must be at most {MOST_THRESHOLDS}, got {kept.size}: each is sent to the "
+            "database."
+        )
+    return kept

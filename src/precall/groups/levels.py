@@ -26,7 +26,7 @@ MISSING = "(missing)"
 MOST_VALUES = 20
 # A column of more levels names single things, and more slices than that nobody reads.
 MOST_LEVELS = 1_000
-_MOST_SLICES = 10_000
+MOST_SLICES = 10_000
 # Digits of the edges of quantiles, tried in this order, and how wrong they may leave an edge.
 _DIGITS = range(2, 18)
 _OFF = 0.01
@@ -70,21 +70,35 @@ def as_column_names(by: object, rows: Rows) -> tuple[str, ...]:
     return found
 
 
+def crossings_of(by: tuple[str, ...], depth: int) -> list[tuple[str, ...]]:
+    """Return every column, then every crossing of up to `depth` columns.
+
+    Examples
+    --------
+    >>> crossings_of(("a", "b"), 2)
+    [('a',), ('b',), ('a', 'b')]
+    """
+    sizes = range(1, min(depth, len(by)) + 1)
+    return [columns for size in sizes for columns in combinations(by, size)]
+
+
 def cuts_of(rows: Rows, by: tuple[str, ...], *, depth: int, quantiles: int) -> list[Cut]:
     """Cut rows by every column and every crossing of up to `depth` columns."""
     levels = {name: levels_of(rows.columns[name], name, quantiles) for name in by}
     cuts: list[Cut] = []
-    for size in range(1, min(depth, len(by)) + 1):
-        for columns in combinations(by, size):
-            cuts.append(_crossed(columns, [levels[name] for name in columns]))
-            count = sum(len(cut.names) for cut in cuts)
-            if count > _MOST_SLICES:
-                raise InputError(
-                    f"by and depth give more than {_MOST_SLICES:,} slices "
-                    f"({plural(len(cuts[-1].names), 'crossing')} of {' and '.join(columns)}): "
-                    "lower depth, or merge the rare levels of a column."
-                )
+    for columns in crossings_of(by, depth):
+        cuts.append(_crossed(columns, [levels[name] for name in columns]))
+        require_few_slices(sum(len(cut.names) for cut in cuts), len(cuts[-1].names), columns)
     return cuts
+
+
+def require_few_slices(count: int, last: int, columns: tuple[str, ...]) -> None:
+    """Refuse more slices than anybody reads; the last cut, by `columns`, has `last` of them."""
+    if count > MOST_SLICES:
+        raise InputError(
+            f"by and depth give more than {MOST_SLICES:,} slices ({plural(last, 'crossing')} of "
+            f"{' and '.join(columns)}): lower depth, or merge the rare levels of a column."
+        )
 
 
 def _crossed(columns: tuple[str, ...], levels: list[ColumnLevels]) -> Cut:

@@ -40,7 +40,7 @@ def rest_thresholds(ranking: Ranking) -> Array:
 
 def slices_of_rankings(
     ranking: Ranking,
-    groups: Mapping[str, RankingSet],
+    groups: Mapping[str, RankingSet] | Mapping[tuple[str, ...], RankingSet],
     metric: Metric | type[Metric] | str = "aucnpr",
     *,
     model: str = "score",
@@ -56,9 +56,10 @@ def slices_of_rankings(
     ----------
     ranking : Ranking
         Of all rows.
-    groups : mapping from column to RankingSet
-        The same rows ranked by the values of each column. Sets that were also counted at
-        :func:`rest_thresholds` are compared with their rests; others have intervals only.
+    groups : mapping from a column, or a tuple of columns, to RankingSet
+        The same rows ranked by the values of a column, or of several at once, whose labels are
+        tuples then. Sets that were also counted at :func:`rest_thresholds` are compared with their
+        rests; others have intervals only.
     metric, prevalence, min_positives, confidence_level
         As in :func:`precall.slices`; the metric must have a formula for its limits.
     model : str
@@ -66,12 +67,12 @@ def slices_of_rankings(
     shown : array of int, optional
         Positions of the groups that are slices; the others are in the rests only.
     depth : int, default 1
-        What to say about crossings, of which there are none.
+        How many columns were crossed at most.
 
     Notes
     -----
-    What slices of different columns share is not known, so several columns have the critical value
-    of independent slices, which is never too small (Sidak 1967).
+    What slices of different columns and crossings share is not known, so several columns have the
+    critical value of independent slices, which is never too small (Sidak 1967).
 
     Examples
     --------
@@ -97,9 +98,10 @@ def slices_of_rankings(
         n_resamples=2,
         rng=None,
     )
+    cuts = {_columns(named): rankings for named, rankings in groups.items()}
     parts = [
-        _ColumnGroups.of(column, rankings, ranking, min_positives, shown)
-        for column, rankings in groups.items()
+        _ColumnGroups.of(columns, rankings, ranking, min_positives, shown)
+        for columns, rankings in cuts.items()
     ]
     counted = [one for part in parts for one in part.counted if not one.too_small]
     tested: list[Slice] = []
@@ -109,12 +111,13 @@ def slices_of_rankings(
         evidence = _CountedSlices(SliceMetric(what, rule, request.prevalence), ranking, parts)
         tested, critical = tested_slices(evidence, counted, known, request)
     small = [one for part in parts for one in part.counted if one.too_small]
-    return result_of(request, tested, small, critical, by=tuple(groups), depth=depth)
+    by = tuple(dict.fromkeys(column for columns in cuts for column in columns))
+    return result_of(request, tested, small, critical, by=by, depth=depth)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _ColumnGroups:
-    """The groups of one column: what was counted in each, and those that are large enough.
+    """The groups of one cut: what was counted in each, and those that are large enough.
 
     `known` says which of these have enough rows of both classes outside of them, and can be
     subtracted from all rows.
@@ -127,7 +130,7 @@ class _ColumnGroups:
     @classmethod
     def of(
         cls,
-        column: str,
+        columns: tuple[str, ...],
         rankings: RankingSet,
         whole: Ranking,
         least: int,
@@ -137,8 +140,9 @@ class _ColumnGroups:
         totals = int(np.sum(every.positives)), _negatives(every)
         ours, theirs = _rows_of(rankings)
         if (int(ours.sum()), int(theirs.sum())) != totals:
+            named = ", ".join(map(repr, columns))
             raise InputError(
-                f"groups[{column!r}] has {int(ours.sum())} positives and {int(theirs.sum())} "
+                f"groups[{named}] has {int(ours.sum())} positives and {int(theirs.sum())} "
                 f"negatives, and the ranking of all rows {totals[0]} and {totals[1]}: both must be "
                 "of the same rows."
             )
@@ -146,7 +150,7 @@ class _ColumnGroups:
         small = np.minimum(ours, theirs) < least
         counted = [
             Slice(
-                levels={column: str(rankings.labels[index])},
+                levels=_levels(columns, rankings.labels[index]),
                 n_rows=int(ours[index] + theirs[index]),
                 n_pos=int(ours[index]),
                 n_neg=int(theirs[index]),
@@ -161,6 +165,15 @@ class _ColumnGroups:
         return cls(
             counted=counted, rankings=tested, known=outside & _can_be_subtracted(tested, whole)
         )
+
+
+def _columns(named: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (named,) if isinstance(named, str) else named
+
+
+def _levels(columns: tuple[str, ...], label: Any) -> dict[str, str]:
+    parts = label if len(columns) > 1 else (label,)
+    return dict(zip(columns, map(str, parts), strict=True))
 
 
 def _rows_of(rankings: RankingSet) -> tuple[Array, Array]:
