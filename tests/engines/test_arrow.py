@@ -702,3 +702,41 @@ def test_an_engine_knows_whether_weights_are_repetitions():
     assert builder.ranking().divisible
     whole = table.set_column(2, "w", pa.array([2.0, 1.0, 0.25, 1.0]))
     assert not arrow.rank(whole, **names).divisible
+
+
+@pytest.mark.parametrize("weight", [None, "weight"])
+def test_few_rows_are_read_once_and_counted_as_many_are(tmp_path, monkeypatch, weight):
+    rng = np.random.default_rng(21)
+    y = rng.random(3_000) < 0.1
+    columns = {"label": y, "score": np.round(rng.normal(size=3_000) + y, 2)}
+    columns["weight"] = rng.integers(0, 4, 3_000) / 2
+    path = tmp_path / "few.parquet"
+    pq.write_table(pa.table(columns), path, row_group_size=700)
+    asked = {"label": "label", "score": "score", "weight": weight}
+    opened, calls = [], []
+    reading = pq.ParquetFile.iter_batches
+
+    def noted(file, *arguments, **options):
+        opened.append(file)
+        return reading(file, *arguments, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
+    found = arrow.rank(path, **asked, progress=lambda *how_far: calls.append(how_far))
+    assert len(opened) == 1
+    assert calls[-1] == (6_000, 6_000)
+    monkeypatch.setattr(arrow, "_FEW_ROWS", 0)
+    many = arrow.rank(path, **asked)
+    assert len(opened) == 3
+    assert found == many
+    assert found.moments == many.moments
+    assert found == pr.rank(y, columns["score"], sample_weight=weight and columns["weight"])
+
+
+def test_a_damaged_file_of_few_rows_is_named(tmp_path):
+    path = tmp_path / "damaged.parquet"
+    pq.write_table(pa.table({"label": [0, 1] * 500, "score": np.arange(1000.0)}), path)
+    content = bytearray(path.read_bytes())
+    content[4:200] = bytes(196)
+    path.write_bytes(bytes(content))
+    with pytest.raises(InputError, match="cannot be read"):
+        arrow.rank(path, label="label", score="score")

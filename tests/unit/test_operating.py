@@ -139,6 +139,18 @@ class TestPieces:
         np.testing.assert_array_equal(passing_run(tp, fp, 1, 0.8, 0.05), [2, 4, 1])
         np.testing.assert_array_equal(passing_run(tp, fp, [0, 4, 4], 0.8, 0.05), [0, 4, 4])
 
+    @pytest.mark.parametrize("share", [0.3, 0.45, 0.6])
+    def test_a_long_run_of_one_data_set_ends_where_that_of_many_does(self, share):
+        """One is tested in blocks, up to the first failure; many at once, everywhere."""
+        rng = np.random.default_rng(4)
+        hit = rng.random((12, 3_000)) < np.linspace(0.9, 0.3, 3_000)
+        tp = np.cumsum(hit, axis=1).astype(float)
+        fp = np.cumsum(~hit, axis=1).astype(float)
+        for first in (0, 40, 255, 256, 2_999, 3_000, 5_000):
+            many = passing_run(tp, fp, first, share, 0.05)
+            one = [passing_run(*pair, first, share, 0.05) for pair in zip(tp, fp, strict=True)]
+            np.testing.assert_array_equal(one, many)
+
 
 class TestPrecision:
     def test_the_threshold_is_that_of_a_walk_down_the_scores(self):

@@ -144,7 +144,8 @@ def _dataset(dataset: Any, request: Request) -> Source:
         else:
             return Source(
                 shards=lambda rows: _row_groups(fragments, request, rows),
-                count_rows=dataset.count_rows,
+                # Each has its own, which are needed anyway, and kept.
+                count_rows=lambda: sum(fragment.metadata.num_rows for fragment in fragments),
             )
     names = list(dict.fromkeys(request.columns.values()))
 

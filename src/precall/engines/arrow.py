@@ -6,7 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ _BYTES_PER_SCORE = 64
 # wait, and both are sorted together with their numbers.
 _BYTES_PER_THINNED = 300
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
+_FEW_ROWS = 200_000
 # Threads, whatever the number of cores: what each of them adds up is part of the result's last
 # bits.
 _LANES = 4
@@ -320,8 +321,15 @@ def _ranked(
         if source.once:
             kept = stack.enter_context(spooled(source, request, rows, memory))
         meter = Meter(progress, kept)
+        few = _are_few(kept, rows)
+        held: list[Piece] = []
 
         def run(task: Task) -> Any:
+            if few:  # read once for both passes
+                held.extend(() if held else _pieces(enumerate(kept.shards(rows)), request, rows))
+                found = task(meter.watch(held))
+                meter.end_pass()
+                return task.start() + found
             shards = Dealt(enumerate(kept.shards(rows)), _LANES)
 
             def work(lane: int) -> Any:
@@ -352,6 +360,12 @@ def _ranked(
             return rank_in_two_passes(run, request, max_rows, room=room, **(asked or {}))
         finally:  # Arrow keeps what it read in, and the caller may need it
             pa.default_memory_pool().release_unused()
+
+
+def _are_few(source: Source, rows: int) -> bool:
+    """Whether all rows can be held, and starting threads would take longer than the work."""
+    with _errors_named():
+        return source.count_rows is not None and source.count_rows() <= min(rows, _FEW_ROWS)
 
 
 def _rows_at_a_time(request: Request, memory: int) -> int:
@@ -401,11 +415,18 @@ def _one_pass(
 def _pieces(
     shards: Iterable[tuple[int, Iterable[Any]]], request: Request, rows: int
 ) -> Iterator[Piece]:
+    with _errors_named():
+        for shard, batches in shards:
+            yield from read_pieces(batches, request, shard, rows)
+
+
+@contextmanager
+def _errors_named() -> Iterator[None]:
+    """Say what to do about a file that cannot be read."""
     import pyarrow as pa
 
     try:
-        for shard, batches in shards:
-            yield from read_pieces(batches, request, shard, rows)
+        yield
     except (pa.ArrowException, OSError) as error:
         raise InputError(
             f"data cannot be read ({error}): fix the file, or pass a pyarrow.dataset with types."
