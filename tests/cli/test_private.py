@@ -357,3 +357,65 @@ def test_a_ledger_can_count_many_releases_by_zcdp(run, csv_file, tmp_path):
         refused = run(*options, *wrong)
         assert refused.status == 2
         assert "--budget-delta is for a new --ledger" in refused.err
+
+
+HIDDEN = ("--curve", "--neighbours", "add-remove", "--bins", "8")
+
+
+def test_a_private_number_of_rows_shows_nowhere(run, tmp_path):
+    """Files with a row more, few rows and none give outputs of the same shape."""
+    shapes = set()
+    for name, rows in {"a": table(60), "b": table(61), "c": table(1), "d": []}.items():
+        columns = {"y": [y for y, _ in rows], "s": [s for _, s in rows]}
+        path = write_csv(tmp_path / f"{name}.csv", columns)
+        result = run("private", path, *OPTIONS, *HIDDEN, "--json")
+        assert result.status == 0, result.err
+        plain = result.json()
+        shapes.add(
+            (
+                tuple(plain),
+                tuple(plain["curve"]),
+                len(plain["curve"]["edges"]),
+                len(plain["curve"]["recall"]),
+                plain["persons"],
+                plain["curve"]["neighbours"],
+            )
+        )
+        shown = run("private", path, *OPTIONS, *HIDDEN)
+        assert "as far as the noisy counts show" in " ".join(shown.out.split())
+    assert len(shapes) == 1
+    persons = write_csv(
+        tmp_path / "p.csv", {"y": [1, 0, 1], "s": [0.5, 0.2, 0.9], "who": [1, 1, 2]}
+    )
+    plain = run("private", persons, *OPTIONS, *HIDDEN, "--person", "who", "--json").json()
+    assert plain["persons"] is None
+    nobody = write_csv(tmp_path / "n.csv", {"y": [], "s": [], "who": []})
+    assert run("private", nobody, *OPTIONS, *HIDDEN, "--person", "who").status == 0
+
+
+def test_what_a_private_number_of_rows_would_show_in_is_refused(run, tmp_path):
+    path = write(tmp_path / "a.csv", table())
+    refused = {
+        "is for --curve": HIDDEN[1:3],
+        "needs --bins": HIDDEN[:3],
+        "counts the rows": (*HIDDEN, "--dry-run"),
+        "--bins is for": ("--curve", "--bins", "8"),
+    }
+    for words, options in refused.items():
+        result = run("private", path, *OPTIONS, *options)
+        assert result.status == 2
+        assert words in result.err
+        assert result.out == ""
+
+
+def test_a_ledger_knows_whether_the_number_of_rows_is_private(run, tmp_path):
+    path, ledger = write(tmp_path / "a.csv", table()), tmp_path / "ledger.json"
+    first = run("private", path, *OPTIONS, *HIDDEN, "--ledger", ledger, "--budget", "3", "--json")
+    assert first.json()["left_in_the_ledger"] == 2.0
+    refused = run("private", path, *OPTIONS, "--ledger", ledger)
+    assert refused.status == 2
+    assert "takes it as public" in refused.err
+    usual = tmp_path / "usual.json"
+    run("private", path, *OPTIONS, "--ledger", usual, "--budget", "4")
+    twice = run("private", path, *OPTIONS, *HIDDEN, "--ledger", usual, "--json")
+    assert twice.json()["left_in_the_ledger"] == 1.0

@@ -151,3 +151,19 @@ def test_files_that_do_not_go_together_are_named(run, tmp_path, sites):
         assert result.status == 2, wrong
         assert result.out == ""
     assert run("sites", "combine").status == 2
+
+
+def test_sizes_of_sites_can_be_private(run, tmp_path, sites):
+    plan = ("sites", "plan", "--epsilon", "2", "--rows", "6000", "--sites", "3")
+    assert run(*plan, "-o", tmp_path / "plan.json", "--neighbours", "add-remove").status == 0
+    write_csv(tmp_path / "empty.csv", {"y": [], "s": []})
+    for site in (*sites, "empty"):
+        result = release(run, tmp_path, site)
+        assert result.status == 0, result.err
+        assert f"was spent on rows of {site}." in result.out
+        assert json.loads((tmp_path / f"{site}.json").read_text())["n_rows"] is None
+    files = [tmp_path / f"{site}.json" for site in (*sites, "empty")]
+    result = run("sites", "combine", *files)
+    assert result.status == 0, result.err
+    assert "About " in result.out
+    assert "is protected with twice this epsilon" in " ".join(result.out.split())

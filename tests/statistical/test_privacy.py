@@ -352,3 +352,28 @@ def test_the_releases_of_all_sites_together_keep_their_claim(spent):
     )
     assert found.epsilon <= spent
     assert found.passed == (spent == CLAIMED), found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("spent", [CLAIMED, SPENT])
+@pytest.mark.parametrize("name", ["curve", "confusion"])
+def test_a_row_more_or_less_keeps_its_claim(name, spent):
+    """By the one count that it moves, which is all that differs; the total is such a count too."""
+    y, score = np.arange(30) % 3 == 0, np.linspace(0, 1, 30)
+    ours = privacy.Budget(epsilon=1e9, neighbours="add_remove")
+    generator = np.random.default_rng(17)
+    settings = {"epsilon": spent, "budget": ours, "neighbours": "add_remove", "rng": generator}
+
+    def count(rows):
+        if name == "curve":
+            curve = privacy.pr_curve(*rows, edges=[0.0, 0.5, 1.0], **settings)
+            return float(curve.noisy_positives[0])
+        matrix = privacy.confusion(*rows, threshold=0.5, mechanism="laplace", **settings)
+        return float(matrix.noisy[0].value)
+
+    more = np.append(y, True), np.append(score, 0.9)
+    found = privacy.measure_epsilon(
+        count, (y, score), more, epsilon=CLAIMED, n_samples=SAMPLES, confidence_level=LEVEL
+    )
+    assert found.epsilon <= spent
+    assert found.passed == (spent == CLAIMED), found

@@ -17,6 +17,7 @@ from .examples import Command
 from .options import file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
+    neighbours_option,
     open_budget,
     read_private,
     remaining_epsilon,
@@ -111,6 +112,12 @@ _MEANINGS = {
     "not given; not one read off the data.",
 )
 @click.option(
+    "--bins",
+    type=click.IntRange(2, 256),
+    help="With --curve: public number of bins, for --neighbours add-remove.",
+)
+@neighbours_option
+@click.option(
     "--population",
     is_flag=True,
     help="Intervals for the population that the rows were drawn from: sampling is in them too.",
@@ -145,6 +152,8 @@ def command(
     mechanism: str,
     curve: bool,
     limits: tuple[float, float] | None,
+    bins: int | None,
+    neighbours: str,
     population: bool,
     ledger: str | None,
     total: float | None,
@@ -161,6 +170,8 @@ def command(
     Only what is printed here may be published: the number of rows is taken as public, everything
     else about the rows is not shown. Every run spends its epsilon again; --ledger keeps account.
 
+    With --neighbours add-remove the number of rows is private too, and --curve takes --bins.
+
     A row is protected, or with --person all rows of one person together: --rows-per-person of them
     are drawn from each. Without --person, --rows-per-person protects that many rows at once.
 
@@ -176,6 +187,7 @@ def command(
         raise InputError(
             "--prevalence is for --dry-run and --mechanism auto: no other release uses a guess."
         )
+    _require_public_bins(neighbours, bins, curve=curve, dry_run=dry_run)
     if dry_run:
         from ..privacy._ledger import exact
 
@@ -188,14 +200,23 @@ def command(
         dry.show(foreseen, as_json=as_json)
         return
     budget = open_budget(
-        ledger, total, epsilon, delta, total_delta=total_delta, moved=moved, new_rows=new_rows
+        ledger,
+        total,
+        epsilon,
+        delta,
+        total_delta=total_delta,
+        moved=moved,
+        new_rows=new_rows,
+        neighbours=neighbours,
     )
-    rows = read_private(file, roles, reading)
+    rows = read_private(file, roles, reading, may_be_empty=neighbours != "replace")
     of = "population" if population else "rows"
     if baseline is not None:
         released = release_comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
     elif curve:
-        released = release_curve(rows, epsilon, limits, budget, rows_per_person, of)
+        released = release_curve(
+            rows, epsilon, limits, budget, rows_per_person, of, bins, neighbours
+        )
     else:
         released = release_metrics(
             rows, metrics, epsilon, mechanism, prevalence, limits, budget, rows_per_person, of
@@ -227,6 +248,28 @@ def _require_belonging(
             "--range out."
         )
     require_range(limits)
+
+
+def _require_public_bins(neighbours: str, bins: int | None, *, curve: bool, dry_run: bool) -> None:
+    """Refuse what a private number of rows would show in, in constant words."""
+    if neighbours == "replace":
+        if bins is not None:
+            raise InputError("--bins is for --neighbours add-remove: leave it out.")
+        return
+    if not curve:
+        raise InputError(
+            "--neighbours add-remove is for --curve: other releases take the number of rows as "
+            "public."
+        )
+    if dry_run:
+        raise InputError(
+            "--dry-run counts the rows, and with --neighbours add-remove their number is private."
+        )
+    if bins is None:
+        raise InputError(
+            "--neighbours add-remove needs --bins: the number of rows is private and cannot choose "
+            "them. 20 is a fair number."
+        )
 
 
 def _require_comparison(
@@ -264,6 +307,8 @@ def show(released: dict[str, Any]) -> None:
         show_points(output, released["points"])
         output.print()
     size = wording.plural(released["rows"], "row")
+    if released.get("neighbours", "replace") != "replace":
+        size = f"rows that are about {released['rows']:,} as far as the noisy counts show"
     if released["persons"] is not None:
         size += f" drawn from {wording.plural(released['persons'], 'person')}"
     text = f"Epsilon {released['epsilon']:g} was spent on {size}."

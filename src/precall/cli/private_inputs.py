@@ -30,6 +30,16 @@ _WRONG = (
 )
 
 
+neighbours_option = click.option(
+    "--neighbours",
+    type=click.Choice(["replace", "add-remove"]),
+    default="replace",
+    show_default=True,
+    callback=lambda context, parameter, value: value.replace("-", "_"),
+    help="add-remove keeps the number of rows private: a row that is there or not is protected.",
+)
+
+
 def ledger_options(function: F) -> F:
     """The ledger of a private command, and what is said about it."""
     options = [
@@ -76,26 +86,29 @@ def open_budget(
     total_delta: float | None,
     moved: bool,
     new_rows: bool,
+    neighbours: str = "replace",
 ) -> Budget:
     """The budget of a ledger, or one for this run alone."""
     from ..privacy import Budget
 
     _require_ledger(ledger, total, {"--moved": moved, "--new-rows": new_rows}, total_delta)
     if ledger is None:
-        return Budget(epsilon=epsilon, delta=delta)
+        return Budget(epsilon=epsilon, delta=delta, neighbours=neighbours)
     if total is None:
         return Budget.load(ledger, moved=moved, new_rows=new_rows)
-    budget = _new_budget(total, total_delta, delta)
+    budget = _new_budget(total, total_delta, delta, neighbours)
     budget.save(ledger)
     return budget
 
 
-def _new_budget(total: float, total_delta: float | None, delta: float) -> Budget:
+def _new_budget(
+    total: float, total_delta: float | None, delta: float, neighbours: str = "replace"
+) -> Budget:
     from ..privacy import Budget
 
     if total_delta is None:
-        return Budget(epsilon=total, delta=delta)
-    return Budget(epsilon=total, delta=total_delta, accounting="zcdp")
+        return Budget(epsilon=total, delta=delta, neighbours=neighbours)
+    return Budget(epsilon=total, delta=total_delta, accounting="zcdp", neighbours=neighbours)
 
 
 def remaining_epsilon(
@@ -141,7 +154,9 @@ def _require_ledger(
             raise InputError(f"{name} is for a --ledger that is there already: leave it out.")
 
 
-def read_private(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
+def read_private(
+    file: str, roles: Roles, reading: ReadOptions, *, may_be_empty: bool = False
+) -> CellRows:
     """The rows, or one sentence that is the same whatever is wrong with them."""
     require("pyarrow", "reading files", "arrow")
     if file != "-":  # what is wrong with the name of a file is no secret
@@ -155,7 +170,7 @@ def read_private(file: str, roles: Roles, reading: ReadOptions) -> CellRows:
             rows = read_cells(file, roles, reading)
     except Exception:  # noqa: BLE001 - whatever it is, its message may quote a row
         pass
-    if rows is None or not rows[0].size:
+    if rows is None or not (rows[0].size or may_be_empty):
         raise InputError(_WRONG)
     return rows
 

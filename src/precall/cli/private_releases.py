@@ -106,27 +106,37 @@ def release_curve(
     budget: Budget,
     rows_per_person: int,
     of: str,
+    bins: int | None,
+    neighbours: str,
 ) -> dict[str, Any]:
     """Release the curve with its area, and return plain values."""
     from .. import privacy
 
-    n_rows = public_rows(rows, rows_per_person)
     positive, (scores, *_), person = rows
+    if bins is None:
+        n_rows = public_rows(rows, rows_per_person)
+        edges = _edges(limits, n_rows, epsilon / rows_per_person)
+    else:
+        edges = (
+            privacy.probability_edges(bins) if limits is None else np.linspace(*limits, bins + 1)
+        )
     curve = privacy.pr_curve(
         positive,
         scores,
         epsilon=epsilon,
         budget=budget,
-        edges=_edges(limits, n_rows, epsilon / rows_per_person),
+        edges=edges,
         person=person,
         rows_per_person=rows_per_person,
+        neighbours=neighbours,
     )
     points, covered = points_of(curve)
     released = area_of(curve, "average_precision", of)
     return {
         "epsilon": epsilon,
         "delta": 0.0,
-        "rows": n_rows,
+        "rows": curve.n_rows,
+        "neighbours": neighbours,
         "rows_per_person": rows_per_person,
         "persons": curve.n_persons,
         "released": [released],

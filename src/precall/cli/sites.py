@@ -21,6 +21,7 @@ from .examples import Command, Group
 from .options import check_output, file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
+    neighbours_option,
     open_budget,
     read_private,
     remaining_epsilon,
@@ -82,6 +83,7 @@ def command() -> None:
     show_default=True,
     help="Rows of one person at one site that are protected together.",
 )
+@neighbours_option
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .json file for all sites.")
 @json_option
 def plan_command(
@@ -90,6 +92,7 @@ def plan_command(
     n_sites: int,
     limits: tuple[float, float] | None,
     rows_per_person: int,
+    neighbours: str,
     output: str,
     as_json: bool,
 ) -> None:
@@ -100,6 +103,7 @@ def plan_command(
     require_range(limits)
     settings: dict[str, Any] = {"n_rows": n_rows, "n_sites": n_sites}
     settings |= {"epsilon": epsilon, "rows_per_person": rows_per_person}
+    settings["neighbours"] = neighbours
     plan = privacy.site_plan(**settings)
     if limits is not None:
         plan = privacy.site_plan(**settings, edges=np.linspace(*limits, len(plan.edges)))
@@ -194,9 +198,16 @@ def release_command(
         _show_foreseen(plan, foreseen, as_json=as_json)
         return
     budget = open_budget(
-        ledger, total, epsilon, 0.0, total_delta=total_delta, moved=moved, new_rows=new_rows
+        ledger,
+        total,
+        epsilon,
+        0.0,
+        total_delta=total_delta,
+        moved=moved,
+        new_rows=new_rows,
+        neighbours=plan.neighbours,
     )
-    rows = read_private(file, roles, reading)
+    rows = read_private(file, roles, reading, may_be_empty=plan.neighbours != "replace")
     released = privacy.site_release(
         rows.positive, rows.scores[0], plan=plan, site=site, person=rows.persons, budget=budget
     )
@@ -205,7 +216,8 @@ def release_command(
     if as_json:
         write_json({"precall": __version__, **released.to_dict(), "left_in_the_ledger": left})
         return
-    text = f"Epsilon {epsilon:g} was spent on {plural(released.n_rows, 'row')} of {shown(site)}"
+    rows_of = "rows" if released.n_rows is None else plural(released.n_rows, "row")
+    text = f"Epsilon {epsilon:g} was spent on {rows_of} of {shown(site)}"
     if released.n_persons is not None:
         text += f", drawn from {plural(released.n_persons, 'person')}"
     text += "." if left is None else f"; {left:.6g} is left in the ledger."
@@ -255,7 +267,8 @@ def combine_command(file: str | tuple[str, ...], population: bool, as_json: bool
         f"{shown(name)} ({count:,})"
         for name, count in zip(curve.sites, curve.rows_of_sites, strict=True)
     )
-    size = f"{plural(curve.n_rows, 'row')} of {plural(len(curve.sites), 'site')}: {names}."
+    about = "" if curve.neighbours == "replace" else "About "
+    size = f"{about}{plural(curve.n_rows, 'row')} of {plural(len(curve.sites), 'site')}: {names}."
     sentences(output, [size, *curve.assumptions])
 
 
@@ -274,7 +287,7 @@ def _foreseen(plan: SitePlan, prevalence: float | None) -> dict[str, Any]:
     foreseen["expected"] = [
         expected_error(
             n_rows=max(plan.n_rows, 2),
-            epsilon=plan.epsilon,
+            epsilon=_for_replaced_rows(plan),
             prevalence=guess,
             mechanism="curve",
             edges=plan.edges,
@@ -284,6 +297,11 @@ def _foreseen(plan: SitePlan, prevalence: float | None) -> dict[str, Any]:
         for guess in (dry.GUESSES if prevalence is None else (prevalence,))
     ]
     return foreseen
+
+
+def _for_replaced_rows(plan: SitePlan) -> float:
+    """The epsilon of replaced rows that has this noise: with a row more or less it is halved."""
+    return plan.epsilon * (1 if plan.neighbours == "replace" else 2)
 
 
 def _noise(plan: SitePlan, foreseen: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from .._validation import as_vector
 from ..exceptions import InputError
+from .neighbours import REPLACE
 
 if TYPE_CHECKING:
     from .budget import Budget, Hold
@@ -78,9 +79,20 @@ class Part:
 
     @contextmanager
     def hold(
-        self, *, epsilon: float, delta: float, what: str, seeded: bool = False
+        self,
+        *,
+        epsilon: float,
+        delta: float,
+        what: str,
+        seeded: bool = False,
+        neighbours: str = REPLACE,
     ) -> Iterator[Hold]:
         """Set a cost aside for this part; see :meth:`Budget.hold`."""
+        if neighbours != REPLACE:
+            raise InputError(
+                "parts are of positions, and a row that is taken away moves those after it: "
+                f"neighbours={neighbours!r} has no parallel parts. Use the whole budget."
+            )
         if self.block.closed:
             raise InputError(
                 f"the parallel block of part {self.name!r} has ended: release inside its "

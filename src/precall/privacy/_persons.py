@@ -71,15 +71,20 @@ class Persons:
         rows = self.rows_per_person
         order = np.lexsort((noise.words(self.codes.size), self.codes))
         owned = np.bincount(self.codes, minlength=self.count or 0)
-        first = np.concatenate([[0], np.cumsum(owned)[:-1]])
+        first = np.cumsum(owned) - owned
         place = np.arange(order.size) - np.repeat(first, owned)
         whole, rest = np.divmod(rows, np.repeat(owned, owned))
         drawn = np.repeat(order, whole + (place < rest))
         return tuple(column[drawn] for column in columns)
 
 
-def read_persons(person: object, rows_per_person: int, n_rows: int) -> Persons:
-    """Read whose rows they are, or an error that says nothing about any row."""
+def read_persons(
+    person: object, rows_per_person: int, n_rows: int, *, private_number: bool = False
+) -> Persons:
+    """Read whose rows they are, or an error that says nothing about any row.
+
+    How many persons there are decides nothing if that is private.
+    """
     if person is None:
         return Persons(rows_per_person, n_rows)
     cells = as_cells(person)
@@ -88,8 +93,8 @@ def read_persons(person: object, rows_per_person: int, n_rows: int) -> Persons:
     codes = _codes(cells)
     if codes is None:
         raise InputError(_PERSONS)
-    count = int(codes.max()) + 1
-    if count * rows_per_person > MOST_ROWS:
+    count = int(codes.max(initial=-1)) + 1
+    if count * rows_per_person > MOST_ROWS and not private_number:
         raise InputError(
             f"a private release is made for at most {MOST_ROWS} rows: take fewer rows_per_person."
         )

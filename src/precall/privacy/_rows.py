@@ -43,16 +43,21 @@ _RANKING = (
 )
 
 
-def read_rows(y_true: object, y_score: object, *, pos_label: object = 1) -> tuple[Mask, FloatArray]:
+def read_rows(
+    y_true: object, y_score: object, *, pos_label: object = 1, may_be_empty: bool = False
+) -> tuple[Mask, FloatArray]:
     """Return which rows are positive, and their scores, or an error that says nothing about them.
 
     A row is positive if its label is `pos_label`. For a `pos_label` of 1 the others have to be 0 or
-    -1; for any other they may be anything but missing.
+    -1; for any other they may be anything but missing. Where the number of rows is private, there
+    may be none.
     """
     if isinstance(y_true, Ranking) or isinstance(y_score, Ranking):
         raise InputError(_RANKING)
     positive, scores = _positive(y_true, pos_label), _numbers(y_score)
-    if positive is None or scores is None or not 0 < positive.size == scores.size:
+    if positive is None or scores is None or positive.size != scores.size:
+        raise InputError(_ROWS)
+    if not (positive.size or may_be_empty):
         raise InputError(_ROWS)
     return positive, scores
 

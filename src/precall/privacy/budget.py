@@ -25,9 +25,11 @@ from ._ledger_file import LedgerFile
 from ._parts import Parallel
 from ._parts import Part as Part
 from .accounting import ACCOUNTS, Account
+from .neighbours import REPLACE, as_neighbours, charged
 
 _FORMAT = "precall privacy ledger 4"
-# An older one has no accounting, and adds up.
+# What an older one does not have: it adds up, for replaced rows.
+_KINDS = ("accounting", "neighbours")
 _FORMATS = ("precall privacy ledger 3", _FORMAT)
 _STATES = ("held", "released", "failed")
 
@@ -72,6 +74,11 @@ class Budget:
         (epsilon, delta)-private by zero-concentrated privacy, which is less than the sum for some
         thirty releases and more (:func:`compose`). `remaining` is then the largest cost that one
         more release may have.
+    neighbours : {"replace", "add_remove"}
+        Whom the budget protects. "replace": data sets with the same public number of rows, one of
+        which is another; a release for rows that are added or taken away costs twice its epsilon
+        here. "add_remove": data sets with one row more or less, so that the number of rows is
+        private; releases that take it as public are refused.
 
     Examples
     --------
@@ -86,10 +93,18 @@ class Budget:
     precall.exceptions.BudgetError: another costs epsilon=0.7 and delta=0, but epsilon=0.3 ...
     """
 
-    def __init__(self, *, epsilon: float, delta: float = 0.0, accounting: str = "sum") -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        accounting: str = "sum",
+        neighbours: str = REPLACE,
+    ) -> None:
         self._limit = Cost(as_epsilon(epsilon), as_delta(delta))
         self._accounting = as_choice(accounting, "accounting", ACCOUNTS)
         self._counts: Account = ACCOUNTS[self._accounting](self._limit)
+        self._neighbours = as_neighbours(neighbours)
         self._entries: dict[int, Entry] = {}
         self._sums = LedgerSums()
         self._serial = 0
@@ -114,6 +129,11 @@ class Budget:
     def accounting(self) -> str:
         """How costs are counted."""
         return self._accounting
+
+    @property
+    def neighbours(self) -> str:
+        """Whom it protects."""
+        return self._neighbours
 
     @property
     def spent(self) -> Cost:
@@ -141,6 +161,7 @@ class Budget:
         delta: float,
         what: str,
         seeded: bool = False,
+        neighbours: str = REPLACE,
         group: int | None = None,
         part: str | None = None,
     ) -> Iterator[Hold]:
@@ -154,6 +175,8 @@ class Budget:
             Line for the ledger. It must say nothing that was learnt from the data.
         seeded : bool, default False
             Whether the noise comes from a seed, so that the release is not private.
+        neighbours : {"replace", "add_remove"}
+            Which data sets the release cannot tell apart.
         group, part : optional
             For :meth:`parallel`.
 
@@ -168,7 +191,7 @@ class Budget:
         """
         entry = Entry(
             what=what,
-            epsilon=as_epsilon(epsilon),
+            epsilon=charged(as_epsilon(epsilon), release=neighbours, budget=self.neighbours),
             delta=as_delta(delta),
             state="held",
             seeded=seeded,
@@ -295,7 +318,7 @@ class Budget:
             budget = cls(
                 epsilon=plain["epsilon"],
                 delta=plain["delta"],
-                accounting=plain["accounting"] if plain["format"] == _FORMAT else "sum",
+                **{name: plain[name] for name in _KINDS if plain["format"] == _FORMAT},
             )
             budget._restore(plain)
         except (KeyError, TypeError) as error:
@@ -308,6 +331,7 @@ class Budget:
         """Return one line with the limits and what is left."""
         left = self.remaining
         counted = "" if self.accounting == "sum" else f"accounting={self.accounting!r}, "
+        counted += "" if self.neighbours == REPLACE else f"neighbours={self.neighbours!r}, "
         return (
             f"Budget(epsilon={self.epsilon:.12g}, delta={self.delta:.12g}, {counted}"
             f"remaining_epsilon={left.epsilon:.12g}, remaining_delta={left.delta:.12g})"
@@ -343,6 +367,7 @@ class Budget:
             "epsilon": self.epsilon,
             "delta": self.delta,
             "accounting": self.accounting,
+            "neighbours": self.neighbours,
             "serial": self._serial,
             "fingerprints": list(self._fingerprints.records),
             "ledger": [

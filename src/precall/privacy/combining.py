@@ -14,6 +14,7 @@ from ..exceptions import InputError
 from ._persons import MOST_ROWS
 from .curve_release import warn_of
 from .mechanisms import IntArray
+from .neighbours import REPLACE, estimated_rows
 from .private_curve import PrivateCurve
 from .site_plans import MOST_SITES, SitePlan
 from .site_releases import SiteRelease
@@ -27,6 +28,10 @@ _ONE_SITE = (
 _COUNTED_ONCE = (
     "No row is at two sites: it would count twice. All sites used the same model and the same "
     "meaning of a positive."
+)
+_PRIVATE_SIZES = (
+    "The number of rows of each site is private, and shown with noise. At which site somebody is, "
+    "is protected with twice this epsilon."
 )
 _POPULATION = (
     "Intervals of a population are for the one that these sites stand for, each in proportion to "
@@ -46,7 +51,7 @@ class SitesCurve(PrivateCurve):
     sites : tuple of str
         Names of the sites.
     rows_of_sites : tuple of int
-        Public number of rows of each.
+        Public number of rows of each; estimates from noisy counts if it is private.
     """
 
     sites: tuple[str, ...] = ()
@@ -64,7 +69,8 @@ class SitesCurve(PrivateCurve):
             f"The number of {who} of each site is public, so it is not protected at which site "
             "somebody is."
         )
-        return (private, _ONE_SITE, public, _COUNTED_ONCE, _POPULATION)
+        sizes = public if self.neighbours == REPLACE else _PRIVATE_SIZES
+        return (private, _ONE_SITE, sizes, _COUNTED_ONCE, _POPULATION)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers of what may be published."""
@@ -127,15 +133,20 @@ def combine(
     sites = _read(releases)
     plan = _one_plan(sites)
     _refuse_repetition(sites)
-    n_rows = sum(site.n_rows for site in sites)
+    positives = _added(site.noisy_positives for site in sites)
+    negatives = _added(site.noisy_negatives for site in sites)
+    rows = tuple(_rows(site) for site in sites)
+    n_rows = sum(rows)
+    if plan.neighbours != REPLACE:
+        n_rows = estimated_rows(sum(positives.tolist()) + sum(negatives.tolist()))
     if n_rows > MOST_ROWS:
         raise InputError(f"sites are added up to at most {MOST_ROWS} rows, got {n_rows}.")
     persons = [site.n_persons for site in sites]
     curve = SitesCurve(
         kind=kind,
         edges=plan.cuts,
-        noisy_positives=_added(site.noisy_positives for site in sites),
-        noisy_negatives=_added(site.noisy_negatives for site in sites),
+        noisy_positives=positives,
+        noisy_negatives=negatives,
         epsilon=plan.epsilon,
         delta=0.0,
         mechanism="laplace",
@@ -145,8 +156,9 @@ def combine(
         rows_per_person=plan.rows_per_person,
         n_persons=None if None in persons else sum(p for p in persons if p is not None),
         noises=len(sites),
+        neighbours=plan.neighbours,
         sites=tuple(site.site for site in sites),
-        rows_of_sites=tuple(site.n_rows for site in sites),
+        rows_of_sites=rows,
     )
     warn_of(curve, stacklevel=3)
     return curve
@@ -176,15 +188,26 @@ def _one_plan(sites: list[SiteRelease]) -> SitePlan:
     """The plan of all sites, or what it is that two of them do not share."""
     first = sites[0]
     for other in sites[1:]:
-        for name in ("epsilon", "edges", "rows_per_person", "n_rows", "n_sites"):
+        for name in ("epsilon", "edges", "rows_per_person", "neighbours", "n_rows", "n_sites"):
             ours, theirs = getattr(first.plan, name), getattr(other.plan, name)
             if ours != theirs:
-                values = "" if name == "edges" else f" ({ours:g} and {theirs:g})"
+                values = "" if name == "edges" else f" ({_shown(ours)} and {_shown(theirs)})"
                 raise InputError(
                     f"sites {first.site!r} and {other.site!r} follow different plans: their {name} "
                     f"differ{values}. Every site has to release with the same plan."
                 )
     return first.plan
+
+
+def _shown(setting: float | str) -> str:
+    return setting if isinstance(setting, str) else f"{setting:g}"
+
+
+def _rows(site: SiteRelease) -> int:
+    """Rows of a site, or what its noisy counts say of them."""
+    if site.n_rows is not None:
+        return site.n_rows
+    return max(sum(site.noisy_positives) + sum(site.noisy_negatives), 0)
 
 
 def _refuse_repetition(sites: list[SiteRelease]) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ._persons import MOST_ROWS
 from .mechanisms import IntArray, SeededNoise
 
 FloatArray = npt.NDArray[np.float64]
@@ -49,8 +50,8 @@ class CountLimits:
         True and false positives, at each edge from the highest score down, the start left out.
     n_low, n_high : int
         Number of positives.
-    n_rows : int
-        Public number of rows.
+    n_rows : int or None
+        Public number of rows, if it is public.
     """
 
     tp_low: IntArray
@@ -59,14 +60,29 @@ class CountLimits:
     fp_high: IntArray
     n_low: int
     n_high: int
-    n_rows: int
+    n_rows: int | None
+
+    def negatives(self, positives: IntArray) -> tuple[IntArray, IntArray]:
+        """Fewest and most negatives beside so many positives."""
+        if self.n_rows is not None:
+            rest = self.n_rows - positives
+            return rest, rest
+        few, many = self.fp_low[-1:], self.fp_high[-1:]
+        return np.broadcast_to(few, positives.shape), np.broadcast_to(many, positives.shape)
+
+    @property
+    def fewest(self) -> tuple[int, int]:
+        """Fewest positives and negatives."""
+        if self.n_rows is not None:
+            return self.n_low, self.n_rows - self.n_high
+        return self.n_low, int(self.fp_low[-1])
 
 
 def count_limits(
     positives: IntArray,
     negatives: IntArray,
     *,
-    n_rows: int,
+    n_rows: int | None,
     scale: float,
     error: float,
     terms: int = 1,
@@ -77,8 +93,9 @@ def count_limits(
     ----------
     positives, negatives : array of int
         Noisy counts per bin, from the highest scores down.
-    n_rows : int
-        Public number of rows.
+    n_rows : int or None
+        Public number of rows; None if it is private, and then the noise in the sum of all counts is
+        not known.
     scale : float
         Scale of the noise in each count.
     error : float
@@ -86,21 +103,24 @@ def count_limits(
     terms : int, default 1
         Independent noises of that scale in each count.
     """
-    excess = int(positives.sum()) + int(negatives.sum()) - n_rows
+    known = n_rows is not None
+    most = MOST_ROWS if n_rows is None else n_rows
+    excess = int(positives.sum()) + int(negatives.sum()) - most if known else 0
     found = _centred(np.stack([positives, negatives]).astype(np.float64), float(excess))
-    reach = _reach(positives.size, scale, terms, error)
-    low = np.clip(np.ceil(found - reach - _ROUNDING), 0, n_rows).astype(np.int64)
-    high = np.clip(np.floor(found + reach + _ROUNDING), 0, n_rows).astype(np.int64)
+    reach = _reach(positives.size, scale, terms, error, known)
+    low = np.clip(np.ceil(found - reach - _ROUNDING), 0, most).astype(np.int64)
+    high = np.clip(np.floor(found + reach + _ROUNDING), 0, most).astype(np.int64)
     # Counts do not fall, and both classes together are all rows.
     low = np.maximum.accumulate(low, axis=1)
     high = np.minimum.accumulate(high[:, ::-1], axis=1)[:, ::-1]
+    n_low, n_high = int(low[0, -1]), int(high[0, -1])
     return CountLimits(
         tp_low=low[0],
         tp_high=high[0],
         fp_low=low[1],
         fp_high=high[1],
-        n_low=max(int(low[0, -1]), n_rows - int(high[1, -1])),
-        n_high=min(int(high[0, -1]), n_rows - int(low[1, -1])),
+        n_low=max(n_low, most - int(high[1, -1])) if known else n_low,
+        n_high=min(n_high, most - int(low[1, -1])) if known else n_high,
         n_rows=n_rows,
     )
 
@@ -113,18 +133,22 @@ def _centred(counts: FloatArray, excess: float | FloatArray) -> FloatArray:
 
 
 @lru_cache(maxsize=64)
-def _reach(bins: int, scale: float, terms: int, error: float) -> FloatArray:
+def _reach(bins: int, scale: float, terms: int, error: float, known: bool = True) -> FloatArray:
     """How far noise moves each cumulated count, for all of them at once.
 
     The noise is simulated, its distribution being known; a fixed seed decides nothing about any
     data. Of so many draws the one of this rank is exceeded by the true noise with probability
-    `error` at most, but for the chance of one in a thousand that these draws are small.
+    `error` at most, but for the chance of one in a thousand that these draws are small. What all
+    noise adds up to is known if the number of rows is.
     """
     noise = SeededNoise(np.random.default_rng(0))
     drawn = noise.laplace_sums(_DRAWS * 2 * bins, scale, terms).reshape(_DRAWS, 2, bins)
-    moved = _centred(drawn, drawn.sum(axis=(1, 2))[:, None])
     edge = np.arange(1, bins + 1)
-    spread = np.sqrt(edge * (2.0 * bins - edge) / (2.0 * bins))
+    if known:
+        moved = _centred(drawn, drawn.sum(axis=(1, 2))[:, None])
+        spread = np.sqrt(edge * (2.0 * bins - edge) / (2.0 * bins))
+    else:
+        moved, spread = np.cumsum(drawn, axis=2), np.sqrt(edge)
     worst = np.sort(np.max(np.abs(moved) / spread, axis=(1, 2)))
     margin = _MARGIN * math.sqrt(_DRAWS * error * (1.0 - error))
     rank = math.ceil((1.0 - error) * (_DRAWS + 1) + margin)
@@ -136,7 +160,7 @@ def _reach(bins: int, scale: float, terms: int, error: float) -> FloatArray:
 
 def area_limits(limits: CountLimits, *, roc: bool) -> tuple[float, float]:
     """Least and largest area of any rows whose counts are within these limits, ties included."""
-    if limits.n_low > limits.n_high or (roc and limits.n_rows < 2):
+    if limits.n_low > limits.n_high or (roc and limits.n_rows == 1):
         return 0.0, 1.0
     first, last = _intervals(limits.n_low, limits.n_high)
     compute = _auroc_limits if roc else _precision_limits
@@ -160,8 +184,9 @@ def _precision_limits(
     # Worst: as few positives and as many negatives by every edge, negatives first in every bin.
     ends = np.concatenate([np.minimum(limits.tp_low[:-1], one), one], axis=1)
     begins = np.concatenate([np.zeros_like(one), ends[:, :-1]], axis=1)
-    alarms = np.minimum(limits.fp_high, limits.n_rows - one)
-    alarms[:, -1:] = limits.n_rows - one
+    most = limits.negatives(one)[1]
+    alarms = np.minimum(limits.fp_high, most)
+    alarms[:, -1:] = most
     # The sum of i / (i + f) over i from begin + 1 to end.
     lost = alarms * (digamma(ends + alarms + 1.0) - digamma(begins + alarms + 1.0))
     low = np.sum(ends - begins - lost, axis=1) / np.maximum(last, 1)
@@ -195,16 +220,20 @@ def _auroc_limits(
 ) -> tuple[FloatArray, FloatArray]:
     """Limits of the AUROC for every interval of numbers of positives; both classes are presumed."""
     n_rows = limits.n_rows
-    first, last = np.clip(first, 1, n_rows - 1), np.clip(last, 1, n_rows - 1)
+    largest = MOST_ROWS if n_rows is None else n_rows - 1
+    first, last = np.clip(first, 1, largest), np.clip(last, 1, largest)
     one, other = first[:, None], last[:, None]
-    pairs = np.minimum(first * (n_rows - first), last * (n_rows - last)).astype(np.float64)
-    most = np.maximum(first * (n_rows - first), last * (n_rows - last)).astype(np.float64)
-    if first[0] <= n_rows / 2 <= last[-1]:
+    # With a private number of rows the worst case has few negatives, the best one many.
+    few = [np.maximum(limits.negatives(number)[0], 1) for number in (first, last)]
+    many = [np.maximum(limits.negatives(number)[1], 1) for number in (first, last)]
+    pairs = np.minimum(first * few[0], last * few[1]).astype(np.float64)
+    most = np.maximum(first * many[0], last * many[1]).astype(np.float64)
+    if n_rows is not None and first[0] <= n_rows / 2 <= last[-1]:
         most = np.maximum(most, n_rows**2 / 4.0)
     ends = np.concatenate([np.minimum(limits.tp_low[:-1], one), other], axis=1)
     begins = np.concatenate([np.zeros_like(one), ends[:, :-1]], axis=1)
-    alarms = np.minimum(limits.fp_high, n_rows - one)
-    alarms[:, -1:] = n_rows - one
+    alarms = np.minimum(limits.fp_high, few[0][:, None])
+    alarms[:, -1:] = few[0][:, None]
     low = 1.0 - np.sum((ends - begins) * alarms, axis=1) / pairs
     ends = np.concatenate([np.minimum(limits.tp_high[:-1], one), one], axis=1)
     begins = np.concatenate([np.zeros_like(one), ends[:, :-1]], axis=1)

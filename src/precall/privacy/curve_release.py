@@ -28,6 +28,7 @@ from .mechanisms import (
     laplace_scale,
     noise_source,
 )
+from .neighbours import REPLACE, as_neighbours, require_edges
 from .private_curve import PrivateCurve
 
 # Under this many positives times epsilon the noise drowns them.
@@ -46,6 +47,7 @@ def pr_curve(
     pos_label: object = 1,
     person: object = None,
     rows_per_person: int = 1,
+    neighbours: str = REPLACE,
     rng: object = None,
 ) -> PrivateCurve:
     """Release a precision-recall curve.
@@ -72,6 +74,10 @@ def pr_curve(
         The label of the positive class, as for :func:`average_precision`.
     person, rows_per_person : optional
         Who is protected, as for :func:`average_precision`.
+    neighbours : {"replace", "add_remove"}
+        "add_remove" protects a row (or a person) that is there or not, so that the number of rows
+        is private: `n_rows` is an estimate then, and edges have to be passed. One count moves and
+        not two, so the noise has scale ``1 / epsilon``.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -103,9 +109,8 @@ def pr_curve(
     >>> curve.edges.size - 1
     20
     """
-    return _release(
-        "pr", y_true, y_score, epsilon, budget, edges, pos_label, person, rows_per_person, rng
-    )
+    options = (pos_label, person, rows_per_person, neighbours, rng)
+    return _release("pr", y_true, y_score, epsilon, budget, edges, *options)
 
 
 def roc_curve(
@@ -118,6 +123,7 @@ def roc_curve(
     pos_label: object = 1,
     person: object = None,
     rows_per_person: int = 1,
+    neighbours: str = REPLACE,
     rng: object = None,
 ) -> PrivateCurve:
     """Release a ROC curve; everything is as for :func:`pr_curve`.
@@ -134,9 +140,8 @@ def roc_curve(
     >>> curve.to("pr").kind
     'pr'
     """
-    return _release(
-        "roc", y_true, y_score, epsilon, budget, edges, pos_label, person, rows_per_person, rng
-    )
+    options = (pos_label, person, rows_per_person, neighbours, rng)
+    return _release("roc", y_true, y_score, epsilon, budget, edges, *options)
 
 
 def _release(
@@ -149,9 +154,12 @@ def _release(
     pos_label: object,
     person: object,
     rows_per_person: int,
+    neighbours: str,
     rng: object,
 ) -> PrivateCurve:
     epsilon, budget = as_epsilon(epsilon), as_budget(budget)
+    neighbours = as_neighbours(neighbours)
+    require_edges(edges, neighbours)
     rows_per_person = as_rows_per_person(rows_per_person)
     if edges is not None:
         edges = as_edges(edges, 1, epsilon)
@@ -167,6 +175,7 @@ def _release(
         person=person,
         rows_per_person=rows_per_person,
         noise=noise,
+        neighbours=neighbours,
     )
     curve = replace(
         as_curve(kind, histogram, epsilon, seeded=noise.seeded),
@@ -199,6 +208,7 @@ def as_curve(kind: str, histogram: NoisyHistogram, epsilon: float, *, seeded: bo
         scale=histogram.scale,
         n_rows=histogram.n_rows,
         seeded=seeded,
+        neighbours=histogram.neighbours,
     )
 
 

@@ -12,12 +12,14 @@ import numpy.typing as npt
 
 from .._notebook import Rich
 from .._validation import as_choice, as_number
+from ..exceptions import InputError
 from ._ledger import as_epsilon
 from ._persons import as_rows_per_person, read_persons, row_share
 from ._rows import read_rows
 from .balanced import add_balanced, check_epsilon
 from .budget import Budget, Part, as_budget
 from .mechanisms import IntArray, Noisy, add_to_cells, noise_source
+from .neighbours import MOVED_COUNTS, REPLACE, as_neighbours, estimated_rows
 from .ratios import CELLS, CONFUSION_METRICS, plausible, ratio
 from .values import PrivateValue, mark, persons_mark
 
@@ -36,7 +38,7 @@ class PrivateConfusion(Rich):
     Attributes
     ----------
     tp, fp, fn, tn : float
-        Noisy counts, made to add up to the public number of rows and none below 0.
+        Noisy counts, none below 0; if the number of rows is public, they add up to it.
     threshold : float
         The public threshold: a row is called positive if its score is at least that.
     epsilon, delta : float
@@ -46,7 +48,7 @@ class PrivateConfusion(Rich):
     scale : float
         Standard deviation of the noise in each count, as it was released.
     n_rows : int
-        Public number of rows.
+        Public number of rows; if that is private, an estimate from the noisy counts.
     noisy : tuple of Noisy
         The four counts as they were released.
     seeded : bool
@@ -55,6 +57,8 @@ class PrivateConfusion(Rich):
         How many rows of one person are protected together.
     n_persons : int or None
         Public number of persons, if rows were drawn from each.
+    neighbours : str
+        "replace" if the number of rows is public; "add_remove" if it is private.
     """
 
     tp: float
@@ -71,6 +75,7 @@ class PrivateConfusion(Rich):
     seeded: bool = False
     rows_per_person: int = 1
     n_persons: int | None = None
+    neighbours: str = REPLACE
 
     def measure(self, metric: str, *, beta: float = 1.0) -> PrivateValue:
         """Return a metric of this matrix; it costs nothing more, however many are asked for.
@@ -87,7 +92,7 @@ class PrivateConfusion(Rich):
         PrivateValue
             NaN if its denominator is 0.
         """
-        form = ratio(metric, beta=beta)
+        form = ratio(metric, beta=beta, free=self.neighbours != REPLACE)
         return PrivateValue(
             value=form.of([getattr(self, cell) for cell in CELLS]),
             epsilon=self.epsilon,
@@ -114,7 +119,7 @@ class PrivateConfusion(Rich):
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary of what may be published, metrics included."""
         cost = ("epsilon", "delta", "mechanism", "scale", "n_rows", "seeded")
-        names = (*CELLS, "threshold", *cost, "rows_per_person", "n_persons")
+        names = (*CELLS, "threshold", *cost, "rows_per_person", "n_persons", "neighbours")
         plain = {name: getattr(self, name) for name in names}
         return plain | {
             name: self.measure(name).value for name in CONFUSION_METRICS if name != "f_beta"
@@ -132,6 +137,7 @@ def confusion(
     mechanism: str = "k_norm",
     person: object = None,
     rows_per_person: int = 1,
+    neighbours: str = REPLACE,
     rng: object = None,
 ) -> PrivateConfusion:
     """Release the confusion matrix at a threshold that was chosen without the data.
@@ -159,6 +165,9 @@ def confusion(
         wider by two fifths.
     person, rows_per_person : optional
         Who is protected, as for :func:`average_precision`.
+    neighbours : {"replace", "add_remove"}
+        As for :func:`pr_curve`. "add_remove" keeps the number of rows private, and takes
+        ``mechanism="laplace"``, with noise of scale ``1 / epsilon``.
     rng : optional
         Seed or generator, for simulation only: the release is then not private.
 
@@ -187,19 +196,38 @@ def confusion(
     rows_per_person = as_rows_per_person(rows_per_person)
     share = row_share(epsilon, rows_per_person)
     add = CONFUSION_MECHANISMS[as_choice(mechanism, "mechanism", CONFUSION_MECHANISMS)]
+    private_number = as_neighbours(neighbours) != REPLACE
+    if private_number:
+        if mechanism != "laplace":
+            raise InputError(
+                'neighbours="add_remove" takes mechanism="laplace": noise that adds up to 0 would '
+                "show the number of rows, which is private."
+            )
+        add = partial(add_to_cells, sensitivity=MOVED_COUNTS[neighbours])
     check_epsilon(share)
     budget = as_budget(budget)
     noise = noise_source(rng)
     what = "confusion matrix"
-    with budget.hold(epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded) as hold:
-        positive, scores = read_rows(y_true, y_score, pos_label=pos_label)
-        persons = read_persons(person, rows_per_person, positive.size)
+    with budget.hold(
+        epsilon=epsilon, delta=0.0, what=what, seeded=noise.seeded, neighbours=neighbours
+    ) as hold:
+        positive, scores = read_rows(
+            y_true, y_score, pos_label=pos_label, may_be_empty=private_number
+        )
+        persons = read_persons(
+            person, rows_per_person, positive.size, private_number=private_number
+        )
         hold.look(positive, scores)
         positive, scores = persons.draw(noise, positive, scores)
         noisy = add(_counts(positive, scores >= threshold), epsilon=share, noise=noise)
     n_rows = int(positive.size)
+    if private_number:
+        cells = [max(cell.value, 0.0) for cell in noisy]
+        n_rows = estimated_rows(sum(int(cell.value) for cell in noisy))
+    else:
+        cells = plausible(noisy, n_rows)
     return PrivateConfusion(
-        **dict(zip(CELLS, plausible(noisy, n_rows), strict=True)),
+        **dict(zip(CELLS, cells, strict=True)),
         threshold=threshold,
         epsilon=epsilon,
         delta=0.0,
@@ -209,7 +237,8 @@ def confusion(
         noisy=noisy,
         seeded=noise.seeded,
         rows_per_person=rows_per_person,
-        n_persons=persons.count,
+        n_persons=None if private_number else persons.count,
+        neighbours=neighbours,
     )
 
 

@@ -23,6 +23,7 @@ from ..ranking import Ranking
 from . import reconstruction
 from .covering import NOISE_SHARE, OF_CURVES, area_limits, count_limits, with_sampling
 from .mechanisms import SeededNoise
+from .neighbours import REPLACE, estimated_rows
 from .values import mark, persons_mark
 
 IntArray = npt.NDArray[np.int64]
@@ -51,7 +52,7 @@ class PrivateCurve(Rich):
     scale : float
         Scale of the Laplace noise in each count.
     n_rows : int
-        Public number of rows.
+        Public number of rows; if that is private, an estimate from the noisy counts.
     seeded : bool
         Whether the noise came from a seed: then the curve is for simulation, and not private.
     rows_per_person : int
@@ -60,6 +61,9 @@ class PrivateCurve(Rich):
         Public number of persons, if rows were drawn from each.
     noises : int
         Independent noises of that scale in each count: 1, or the number of sites added up.
+    neighbours : str
+        "replace" if the number of rows is public and a replaced row is protected; "add_remove" if
+        it is private, and a row more or less is.
     """
 
     kind: str
@@ -75,6 +79,7 @@ class PrivateCurve(Rich):
     rows_per_person: int = 1
     n_persons: int | None = None
     noises: int = 1
+    neighbours: str = REPLACE
 
     def __post_init__(self) -> None:
         """Freeze the arrays."""
@@ -235,7 +240,7 @@ class PrivateCurve(Rich):
         limits = count_limits(
             self.noisy_positives,
             self.noisy_negatives,
-            n_rows=self.n_rows,
+            n_rows=self.n_rows if self.neighbours == REPLACE else None,
             scale=self.scale,
             error=noise,
             terms=self.noises,
@@ -243,9 +248,7 @@ class PrivateCurve(Rich):
         low, high = area_limits(limits, roc=self.kind == "roc")
         if not sampling:
             return low, high
-        fewest = limits.n_low
-        if self.kind == "roc":
-            fewest = min(fewest, self.n_rows - limits.n_high)
+        fewest = min(limits.fewest) if self.kind == "roc" else limits.fewest[0]
         return with_sampling(low, high, fewest / self.rows_per_person, error - noise)
 
     def band(
@@ -309,7 +312,8 @@ class PrivateCurve(Rich):
 
     def _mark(self) -> str:
         """What the one-line form says of who is protected, and of the noise."""
-        return persons_mark(self.rows_per_person, self.n_persons) + mark(self.seeded)
+        kind = "" if self.neighbours == REPLACE else f", neighbours={self.neighbours!r}"
+        return kind + persons_mark(self.rows_per_person, self.n_persons) + mark(self.seeded)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers of what may be published."""
@@ -317,7 +321,7 @@ class PrivateCurve(Rich):
         names = ("edges", "noisy_positives", "noisy_negatives", "threshold", x, y)
         plain: dict[str, Any] = {name: getattr(self, name).tolist() for name in names}
         numbers = ("kind", "epsilon", "delta", "mechanism", "scale", "n_rows", "prevalence")
-        others = ("seeded", "rows_per_person", "n_persons", "noises")
+        others = ("seeded", "rows_per_person", "n_persons", "noises", "neighbours")
         public = {name: getattr(self, name) for name in (*numbers, *others)}
         return public | {"area": self.area()} | plain
 
@@ -339,11 +343,13 @@ class PrivateCurve(Rich):
         return estimator or "average_precision"
 
     def _reconstructed(self, ours: Any, theirs: Any) -> tuple[FloatArray, FloatArray]:
+        ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
+        known = self.neighbours == REPLACE
         return reconstruction.cumulated_counts(
-            ours.astype(np.float64),
-            theirs.astype(np.float64),
-            n_rows=self.n_rows,
-            variance=2.0 * self.scale**2 * self.noises,
+            ours,
+            theirs,
+            n_rows=self.n_rows if known else estimated_rows(round(ours.sum() + theirs.sum())),
+            variance=2.0 * self.scale * self.scale * self.noises,
         )
 
     def _renoised(self, n_resamples: int, rng: object) -> list[tuple[FloatArray, FloatArray]]:

@@ -11,6 +11,8 @@ from ..metrics.four_counts import SHARES, f_beta, recall_share
 from .covering import NOISE_SHARE, OF_VALUES, with_sampling
 from .mechanisms import Noisy
 
+# No count of rows comes near it.
+_NO_LIMIT = 2**62
 CELLS = ("tp", "fp", "fn", "tn")
 CONFUSION_METRICS = (
     "accuracy",
@@ -48,11 +50,15 @@ class Ratio:
 
     def value(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
         """Value of the metric on plausible counts; NaN where its denominator is 0."""
-        return self.of(plausible(noisy, n_rows))
+        return self.of(self.counts(noisy, n_rows))
+
+    def counts(self, noisy: tuple[Noisy, ...], n_rows: int) -> list[float]:
+        """Noisy counts as they can have been."""
+        return plausible(noisy, n_rows)
 
     def error(self, noisy: tuple[Noisy, ...], n_rows: int) -> float:
         """Standard deviation of the noise in it, to first order."""
-        counts = plausible(noisy, n_rows)
+        counts = self.counts(noisy, n_rows)
         value = self.of(counts)
         total = _dot(self.rise, counts) + _dot(self.rest, counts)
         if math.isnan(value):
@@ -101,7 +107,25 @@ class Ratio:
         return rise / total if total > 0 else math.nan
 
 
-def ratio(metric: str, *, beta: float = 1.0) -> Ratio:
+class FreeRatio(Ratio):
+    """The same where the number of rows is private: it limits no count."""
+
+    def counts(self, noisy: tuple[Noisy, ...], n_rows: int) -> list[float]:
+        """Noisy counts, none below 0."""
+        return [max(cell.value, 0.0) for cell in noisy]
+
+    def bounds(self, noisy: tuple[Noisy, ...], n_rows: int, error: float) -> tuple[float, float]:
+        """Limits of the metric of the true counts, wrong with probability `error` at most."""
+        return super().bounds(noisy, _NO_LIMIT, error)
+
+    def sampled(
+        self, noisy: tuple[Noisy, ...], n_rows: int, error: float, rows_per_person: int
+    ) -> tuple[float, float]:
+        """Limits for the population that rows were drawn from."""
+        return super().sampled(noisy, _NO_LIMIT, error, rows_per_person)
+
+
+def ratio(metric: str, *, beta: float = 1.0, free: bool = False) -> Ratio:
     """Return a metric of the confusion matrix by its name.
 
     Parameters
@@ -110,6 +134,8 @@ def ratio(metric: str, *, beta: float = 1.0) -> Ratio:
         One of :data:`CONFUSION_METRICS`.
     beta : float, default 1.0
         Weight of recall in ``f_beta``.
+    free : bool, default False
+        Whether the number of rows is private.
 
     Examples
     --------
@@ -121,7 +147,7 @@ def ratio(metric: str, *, beta: float = 1.0) -> Ratio:
     if not 0.0 < beta < math.inf:
         raise InputError(f"beta must be a finite number above 0, got {beta!r}.")
     share = f_beta(recall_share(beta)) if metric == "f_beta" else SHARES[metric]
-    return Ratio(metric, share.rise, share.rest)
+    return (FreeRatio if free else Ratio)(metric, share.rise, share.rest)
 
 
 def plausible(noisy: tuple[Noisy, ...], n_rows: int) -> list[float]:

@@ -108,6 +108,13 @@ class Fields:
             self.wrong(name, "true or false")
         return value
 
+    def choice(self, name: str, choices: tuple[str, ...]) -> str:
+        """One of several words."""
+        value = self._plain[name]
+        if not isinstance(value, str) or value not in choices:
+            self.wrong(name, f"one of {', '.join(choices)}")
+        return value
+
     def text(self, name: str) -> str:
         """A name that can be shown."""
         value = self._plain[name]

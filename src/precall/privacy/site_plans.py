@@ -17,8 +17,8 @@ from ._ledger import as_epsilon
 from ._persons import MOST_ROWS, as_rows_per_person, row_share
 from ._rows import FloatArray
 from .edges import as_edges, bin_count, probability_edges
-from .histograms import SENSITIVITY
 from .mechanisms import laplace_scale
+from .neighbours import MOVED_COUNTS, REPLACE, as_neighbours
 from .site_files import Fields, plain_edges, read_document, write_document
 
 _FORMAT = "precall site plan 1"
@@ -40,6 +40,8 @@ class SitePlan(Rich):
         What the release of every site costs its rows.
     rows_per_person : int
         Rows of one person at one site that are protected together.
+    neighbours : str
+        "replace" if the number of rows of each site is public, "add_remove" if it is private.
     n_rows, n_sites : int
         Rows of all sites together and number of sites, as far as they were foreseen. Nothing
         depends on them but the number of bins and the expected error.
@@ -48,13 +50,15 @@ class SitePlan(Rich):
     edges: tuple[float, ...]
     epsilon: float
     rows_per_person: int
+    neighbours: str
     n_rows: int
     n_sites: int
 
     @property
     def scale(self) -> float:
         """Scale of the Laplace noise in each count of one site."""
-        return laplace_scale(SENSITIVITY, row_share(self.epsilon, self.rows_per_person))
+        share = row_share(self.epsilon, self.rows_per_person)
+        return laplace_scale(MOVED_COUNTS[self.neighbours], share)
 
     @property
     def cuts(self) -> FloatArray:
@@ -67,6 +71,7 @@ class SitePlan(Rich):
             "format": _FORMAT,
             "epsilon": self.epsilon,
             "rows_per_person": self.rows_per_person,
+            "neighbours": self.neighbours,
             "n_rows": self.n_rows,
             "n_sites": self.n_sites,
             "edges": plain_edges(self.edges),
@@ -75,12 +80,13 @@ class SitePlan(Rich):
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> SitePlan:
         """Rebuild a plan from :meth:`to_dict`, which somebody else may have written."""
-        names = ("epsilon", "rows_per_person", "n_rows", "n_sites", "edges")
+        names = ("epsilon", "rows_per_person", "neighbours", "n_rows", "n_sites", "edges")
         fields = Fields(plain, _WHAT, _FORMAT, names)
         return cls(
             edges=fields.edges("edges", most=MOST_EDGES),
             epsilon=fields.number("epsilon"),
             rows_per_person=fields.whole("rows_per_person", least=1, most=MOST_ROWS),
+            neighbours=fields.choice("neighbours", tuple(MOVED_COUNTS)),
             n_rows=fields.whole("n_rows", least=1, most=MOST_ROWS),
             n_sites=fields.whole("n_sites", least=1, most=MOST_SITES),
         )
@@ -97,6 +103,7 @@ class SitePlan(Rich):
     def __repr__(self) -> str:
         """Return one line."""
         several = f", rows_per_person={self.rows_per_person}" if self.rows_per_person > 1 else ""
+        several += "" if self.neighbours == REPLACE else f", neighbours={self.neighbours!r}"
         return f"SitePlan({len(self.edges) - 1} bins, epsilon={self.epsilon:.6g}{several})"
 
 
@@ -107,6 +114,7 @@ def site_plan(
     n_sites: int,
     edges: object = None,
     rows_per_person: int = 1,
+    neighbours: str = REPLACE,
 ) -> SitePlan:
     """Choose what several sites have to agree upon, from public facts.
 
@@ -126,6 +134,9 @@ def site_plan(
     rows_per_person : int, default 1
         Rows of one person at one site that are protected together, as for
         :func:`average_precision`.
+    neighbours : {"replace", "add_remove"}
+        "add_remove" keeps the number of rows of every site private, as for :func:`pr_curve`. Who is
+        at which site is protected then too, with twice this epsilon.
 
     Returns
     -------
@@ -139,6 +150,7 @@ def site_plan(
     """
     epsilon = as_epsilon(epsilon)
     rows_per_person = as_rows_per_person(rows_per_person)
+    neighbours = as_neighbours(neighbours)
     n_sites = as_count(n_sites, "n_sites", minimum=1)
     n_rows = as_count(n_rows, "n_rows", minimum=1)
     if n_sites > MOST_SITES:
@@ -152,6 +164,7 @@ def site_plan(
         edges=tuple(cuts.tolist()),
         epsilon=epsilon,
         rows_per_person=rows_per_person,
+        neighbours=neighbours,
         n_rows=n_rows,
         n_sites=n_sites,
     )

@@ -14,6 +14,7 @@ from ._persons import MOST_ROWS
 from .budget import Budget, Part, as_budget
 from .histograms import release_histogram
 from .mechanisms import noise_source
+from .neighbours import REPLACE
 from .site_files import Fields, is_name, read_document, write_document
 from .site_plans import SitePlan
 from .values import mark, persons_mark
@@ -35,8 +36,8 @@ class SiteRelease(Rich):
         What the sites agreed upon.
     noisy_positives, noisy_negatives : tuple of int
         Rows of each class per bin, from the highest scores down, with their noise.
-    n_rows : int
-        Public number of rows of this site.
+    n_rows : int or None
+        Public number of rows of this site; None if it is private.
     n_persons : int or None
         Public number of persons of this site, if rows were drawn from each.
     release_id : str
@@ -49,7 +50,7 @@ class SiteRelease(Rich):
     plan: SitePlan
     noisy_positives: tuple[int, ...]
     noisy_negatives: tuple[int, ...]
-    n_rows: int
+    n_rows: int | None
     n_persons: int | None
     release_id: str
     seeded: bool = False
@@ -76,15 +77,16 @@ class SiteRelease(Rich):
         fields = Fields(plain, _WHAT, _FORMAT, names)
         plan = SitePlan.from_dict(fields.inner("plan"))  # type: ignore[arg-type]
         bins = len(plan.edges) - 1
-        persons = fields.inner("n_persons")
-        if persons is not None:
-            persons = fields.whole("n_persons", least=1, most=MOST_ROWS)
+        rows, persons = (_number(fields, name) for name in ("n_rows", "n_persons"))
+        private = plan.neighbours != REPLACE
+        if private != (rows is None) or (private and persons is not None):
+            fields.wrong("n_rows", "null if its plan keeps it private, and else a number")
         return cls(
             site=fields.text("site"),
             plan=plan,
             noisy_positives=fields.counts("noisy_positives", bins),
             noisy_negatives=fields.counts("noisy_negatives", bins),
-            n_rows=fields.whole("n_rows", least=1, most=MOST_ROWS),
+            n_rows=rows,
             n_persons=persons,
             release_id=fields.text("release_id"),
             seeded=fields.flag("seeded"),
@@ -101,9 +103,10 @@ class SiteRelease(Rich):
 
     def __repr__(self) -> str:
         """Return one line."""
+        rows = "" if self.n_rows is None else f"{self.n_rows} rows, "
         persons = persons_mark(self.plan.rows_per_person, self.n_persons)
         return (
-            f"SiteRelease({self.site!r}, {self.n_rows} rows, {len(self.noisy_positives)} bins, "
+            f"SiteRelease({self.site!r}, {rows}{len(self.noisy_positives)} bins, "
             f"epsilon={self.plan.epsilon:.6g}{persons}{mark(self.seeded)})"
         )
 
@@ -185,6 +188,7 @@ def site_release(
         person=person,
         rows_per_person=plan.rows_per_person,
         noise=noise,
+        neighbours=plan.neighbours,
     )
     bins = histogram.edges.size - 1
     counts = histogram.counts.tolist()
@@ -193,8 +197,15 @@ def site_release(
         plan=plan,
         noisy_positives=tuple(counts[:bins]),
         noisy_negatives=tuple(counts[bins:]),
-        n_rows=histogram.n_rows,
+        n_rows=histogram.n_rows if plan.neighbours == REPLACE else None,
         n_persons=histogram.n_persons,
         release_id=secrets.token_hex(_ID_BYTES),
         seeded=noise.seeded,
     )
+
+
+def _number(fields: Fields, name: str) -> int | None:
+    """A number of rows or persons, if it is there."""
+    if fields.inner(name) is None:
+        return None
+    return fields.whole(name, least=1, most=MOST_ROWS)
