@@ -418,6 +418,25 @@ def test_groups_and_folds_count_them():
     assert folds.estimate == pytest.approx(pr.per_group(missed, "aucpr").values.mean(), rel=1e-12)
 
 
+def test_slices_of_rankings_need_to_know_whose_they_are():
+    """What a slice missed is not what the rest missed: counts of all rows do not say."""
+    from dataclasses import replace
+
+    from precall.groups.slices_of_rankings import slices_of_rankings
+
+    rng = np.random.default_rng(8)
+    y = rng.random(600) < 0.3
+    s = rng.normal(size=600) + y
+    ranking, sets = pr.rank(y, s), pr.rank_groups(y, s, np.repeat([0, 1, 2], 200))
+    assert len(slices_of_rankings(ranking, {"group": sets})) == 3
+    for whole, parts in (
+        (replace(ranking, missed=2), sets),
+        (ranking, replace(sets, missed=np.array([5, 0, 20]))),
+    ):
+        with pytest.raises(InputError, match="a comparison of slices with the rows outside needs"):
+            slices_of_rankings(whole, {"group": parts})
+
+
 def test_downsampling_counts_them():
     y, s = Binormal(1.5).sample(30, 3000, rng=5)
     ranking = pr.rank(y, s, missed_positives=10)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .. import _validation
 from ..exceptions import InputError
 from ..inference.rules import rule_for
 from ..inference.rules.rule import Formula
@@ -85,6 +86,8 @@ def slices_of_rankings(
     Slices(aucnpr at prevalence 0.104: 2 slices by device, lowest device=tablet 0.146 (...))
     """
     what = as_metric(metric)
+    for each in (ranking, *groups.values()):
+        _validation.require_scored(each, "a comparison of slices with the rows outside")
     rule = rule_for(what, None)
     if not isinstance(rule, Formula) or not what.smooth or what.thresholds:
         raise InputError(f"{what} has no formula for its limits: slices of it need all rows.")
