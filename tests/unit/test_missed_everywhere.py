@@ -285,6 +285,32 @@ def test_every_interval_contains_its_estimate_and_falls_with_what_is_missed(word
             assert known.low <= known.estimate <= known.high
 
 
+@pytest.mark.parametrize("recall", [0.6, 0.8, 0.84, 0.9])
+def test_precision_about_the_end_of_the_curve_is_covered(recall):
+    """Each positive is missed with probability .15: the curve of the population ends at .85."""
+    rng = np.random.default_rng(7)
+    model, among = Binormal(1.5), 0.3 * 0.85 / (0.3 * 0.85 + 0.7)
+    truth = float(model.precision(recall / 0.85, among)) if recall <= 0.85 else 0.0
+    metric, held = pr.metrics.precision_at_recall(recall), 0
+    inverse = pr.metrics.recall_at_precision(0.4)
+    goal = max(r for r in np.linspace(0.001, 1.0, 1000) if model.precision(r, among) >= 0.4)
+    found = 0
+    for _ in range(300):
+        positives = max(int(rng.binomial(200, 0.3)), 2)
+        missed = min(int(rng.binomial(positives, 0.15)), positives - 1)
+        y, s = model.sample(positives - missed, 200 - positives, rng)
+        ranking = pr.rank(y, s, missed_positives=missed)
+        limits = pr.interval(ranking, metric)
+        assert limits.low <= limits.estimate <= limits.high
+        held += limits.low <= truth <= limits.high
+        if recall == 0.6:
+            limits = pr.interval(ranking, inverse)
+            found += limits.low <= 0.85 * goal <= limits.high
+    # Of 300 at 95 %, 272 or fewer are held once in a thousand times.
+    assert held > 272
+    assert found > 272 or recall != 0.6
+
+
 def test_another_prevalence_counts_them_among_the_positives():
     y, s = Binormal(1.5).sample(30, 100, rng=5)
     moved = pr.rank(y, s, missed_positives=10).at_prevalence(0.02)

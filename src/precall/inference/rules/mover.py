@@ -21,7 +21,9 @@ class Mover(Formula):
     sides. With few positives it may lie below them all: the largest of n uniform numbers is under
     ``(alpha/2)**(1/n)`` with probability alpha/2, and the curve goes straight from there to the
     last row. How many negatives rank above it: a Poisson number. The distances of the limits add in
-    squares (Zou & Donner 2008), so the steps of the curve need no slope.
+    squares (Zou & Donner 2008), so the steps of the curve need no slope. Where positives were
+    missed the curve ends before recall 1, and precision is 0 beyond: the lower limit is 0 where it
+    may have ended, the upper one where it surely has.
     """
 
     # The parts know clusters by their effective sizes.
@@ -58,14 +60,23 @@ class Mover(Formula):
         beyond = np.maximum(recall - last, 0.0) / (1.0 - last)
         far = far + beyond * (total_negatives(form.cells) - far)
         weight = form.negative_weight
-        few, many = limits.poisson_limits(reach(form.cells, tp).fp / weight, level)
-        estimate = np.asarray(form.estimate)
+        passed = reach(form.cells, tp).fp
+        few, many = limits.poisson_limits(passed / weight, level)
+        missed = np.any(form.cells.missed)
+        # Beyond the end of the curve the estimate is 0: what precision would be if it went on.
+        middle = tp / (tp + passed) if missed else np.asarray(form.estimate)
         own = z * np.sqrt(form.variance)
         low, high = (
-            np.sqrt((estimate - tp / (tp + by)) ** 2 + (estimate - tp / (tp + count)) ** 2 + own**2)
+            np.sqrt((middle - tp / (tp + by)) ** 2 + (middle - tp / (tp + count)) ** 2 + own**2)
             for by, count in ((far, many * weight), (near, few * weight))
         )
-        return np.clip(estimate - low, 0.0, 1.0), np.clip(estimate + high, 0.0, 1.0)
+        low, high = np.clip(middle - low, 0.0, 1.0), np.clip(middle + high, 0.0, 1.0)
+        if not missed:
+            return low, high
+        # Where the curve ends is a share of the positives, with limits of its own.
+        scored = n * np.sum(form.cells.positives, axis=-1) / total
+        earliest, latest = limits.share_limits(scored, n, 0.5 * (1.0 - level))
+        return np.where(recall > earliest, 0.0, low), np.where(recall > latest, 0.0, high)
 
 
 MOVER = Mover(
