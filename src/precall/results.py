@@ -5,6 +5,7 @@ notebook shows a table or a drawing. ``plot()`` draws whatever is more than a si
 """
 
 from ._interval import Interval
+from .audit.in_pieces import PlannedRows
 from .audit.label_bounds import LabelBounds
 from .audit.label_plan import LabelPlan
 from .curves.curve import Curve
@@ -87,6 +88,7 @@ __all__ = [
     "MetricInterval",
     "ModelEvaluation",
     "OperatingPoint",
+    "PlannedRows",
     "Power",
     "PrecisionRecallSummary",
     "PrivateComparison",

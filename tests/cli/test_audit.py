@@ -124,16 +124,21 @@ def test_files_that_do_not_fit(run, population, tmp_path):
 def test_a_population_in_pieces(run, population, tmp_path):
     pa = pytest.importorskip("pyarrow")
     pq = pytest.importorskip("pyarrow.parquet")
-    _, scores, y = population
+    as_text, scores, y = population
     path = tmp_path / "all.parquet"
-    pq.write_table(pa.table({"s": scores, "word": ["x"] * scores.size}), path, row_group_size=500)
+    names = [f"a{i}" for i in range(scores.size)]
+    pq.write_table(pa.table({"s": scores, "id": names}), path, row_group_size=500)
     output = tmp_path / "to_label.csv"
-    plan = ("audit", "plan", path, "--score", "s", "--budget", 300, "-o", output)
-    result = run(*plan, "--in-pieces")
-    assert "300 rows of 3,000 to label are in" in " ".join(result.out.split())
+    plan = ("audit", "plan", path, "--score", "s", "--budget", 300, "--keep", "id", "-o", output)
+    run(*plan)
+    in_memory = output.read_text(encoding="utf-8")
+    for file in (path, as_text):
+        result = run(*plan[:2], file, *plan[3:], "--in-pieces")
+        assert "300 rows of 3,000 to label are in" in " ".join(result.out.split())
+        assert output.read_text(encoding="utf-8") == in_memory
     with output.open(encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
-    assert list(lines[0]) == ["row", "s", "inclusion", "label"]
+    assert list(lines[0]) == ["row", "id", "s", "inclusion", "label"]
     filled = {name: [line[name] for line in lines] for name in lines[0]}
     filled["label"] = [y[int(row)] for row in filled["row"]]
     done = write_csv(tmp_path / "done.csv", filled)
@@ -141,10 +146,11 @@ def test_a_population_in_pieces(run, population, tmp_path):
     whole = (*estimate, "inclusion", "--population", path, "--metric", "precision_at_k(100)")
     ours, theirs = (run(*whole, "--json", *more).json() for more in ((), ("--in-pieces",)))
     for one, other in zip(ours["answers"], theirs["answers"], strict=True):
-        assert one["estimate"] == pytest.approx(other["estimate"], rel=1e-9)
+        for name in ("estimate", "low", "high"):
+            assert one[name] == pytest.approx(other[name], rel=1e-9)
     assert ours["rows"] == theirs["rows"] == 3000
-    assert "leave --guess and --keep out" in run(*plan, "--in-pieces", "--keep", "s").err
-    assert "there is no column 'z'" in run(*plan[:4], "z", *plan[5:], "--in-pieces").err
-    assert "must hold numbers" in run(*plan[:4], "word", *plan[5:], "--in-pieces").err
-    assert "not a Parquet file" in run(*plan[:2], done, *plan[3:], "--in-pieces").err
+    assert "leave --guess out" in run(*plan, "--in-pieces", "--guess", "s").err
+    assert "score column 'z' is not a column" in run(*plan[:4], "z", *plan[5:], "--in-pieces").err
+    assert "must hold real numbers" in run(*plan[:4], "id", *plan[5:], "--in-pieces").err
+    assert "keep='z' is not a column" in run(*plan, "--keep", "z", "--in-pieces").err
     assert "give one" in run(*estimate, "inclusion", "--in-pieces").err

@@ -18,6 +18,7 @@ from precall.exceptions import DirectionWarning, InputError, MemoryLimitError
 from precall.groups.ranking_by_group import rank_groups
 from precall.ranking.segments import SegmentCounts
 from precall.readers.options import ReadOptions
+from tests.few_labels import check_plan_and_estimate
 from tests.unit.test_package import modules_after
 
 pa = pytest.importorskip("pyarrow")
@@ -724,7 +725,7 @@ def test_few_rows_are_read_once_and_counted_as_many_are(tmp_path, monkeypatch, w
     found = arrow.rank(path, **asked, progress=lambda *how_far: calls.append(how_far))
     assert len(opened) == 1
     assert calls[-1] == (6_000, 6_000)
-    monkeypatch.setattr(arrow, "_FEW_ROWS", 0)
+    monkeypatch.setattr("precall.engines._lanes._FEW_ROWS", 0)
     many = arrow.rank(path, **asked)
     assert len(opened) == 3
     assert found == many
@@ -740,3 +741,41 @@ def test_a_damaged_file_of_few_rows_is_named(tmp_path):
     path.write_bytes(bytes(content))
     with pytest.raises(InputError, match="cannot be read"):
         arrow.rank(path, label="label", score="score")
+
+
+@pytest.mark.parametrize("name", ["data.parquet", "data.pq", "data.feather", "data.csv", "reader"])
+def test_a_plan_of_rows_in_files_is_that_in_memory(name, table, tmp_path):
+    numbered = table.append_column("id", pa.array(range(ROWS)))
+    data = numbered.to_reader(700) if name == "reader" else tmp_path / name
+    if name != "reader":
+        WRITERS[name](numbered, data)
+    population = arrow.scores(data, score="s", keep=["id"], memory=2**20)
+    given = table["s"].to_numpy(), table["y"].to_numpy()
+    check_plan_and_estimate(population, *given, budget=150, metrics=("precision_at_k(300)",))
+
+
+def test_scores_that_change_or_are_missing_are_refused(table, tmp_path):
+    tables = iter([table, table, make_table(1)])
+    changing = arrow.scores(lambda: next(tables), score="s")
+    with pytest.raises(InputError, match="other values in the second pass than in the first"):
+        pr.audit.plan_of(changing, budget=100)
+    holes = table.set_column(1, "s", pa.array([*table["s"].to_pylist()[:-1], None]))
+    with pytest.raises(InputError, match="1 bad row of 5000, the first at position 4999"):
+        pr.audit.plan_of(arrow.scores(holes, score="s"), budget=100)
+    with pytest.raises(InputError, match="must have at least one row"):
+        pr.audit.plan_of(arrow.scores(table.slice(0, 0), score="s"), budget=100)
+    with pytest.raises(InputError, match="must hold real numbers"):
+        pr.audit.plan_of(arrow.scores(table, score="g"), budget=100)
+    csv.write_csv(table, tmp_path / "data.csv")
+    with pytest.raises(InputError, match="keep='z' is not a column"):
+        arrow.scores(tmp_path / "data.csv", score="s", keep=["z"])
+
+
+def test_the_copy_of_a_text_file_goes_with_the_rows(table, tmp_path, monkeypatch):
+    (tmp_path / "scratch").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "scratch"))
+    csv.write_csv(table, tmp_path / "data.csv")
+    rows = arrow.scores(tmp_path / "data.csv", score="s")
+    assert list((tmp_path / "scratch").iterdir())
+    del rows
+    assert not list((tmp_path / "scratch").iterdir())

@@ -10,6 +10,7 @@ import precall as pr
 from precall.engines import dask as engine
 from precall.exceptions import InputError
 from precall.groups.ranking_by_group import rank_groups
+from tests.few_labels import check_plan_and_estimate
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -147,3 +148,24 @@ def test_wrong_columns_and_wrong_data(client, frame):
     mixed = pd.DataFrame({"y": pd.Series([1, "a"], dtype=object), "s": [1.0, 2.0]})
     with pytest.raises(InputError, match="values of more than one kind"):
         engine.rank([dask.delayed(mixed)], label="y", score="s")
+
+
+def test_a_plan_and_its_labels_are_those_in_memory(client, frame):
+    data = dd.from_pandas(frame.assign(id=range(ROWS)), npartitions=7)
+    asked = ("aucpr", "precision_at_threshold(1.5)", "recall_at_k(700)")
+    population = engine.scores(data, score="a.b", keep=["id"])
+    given = frame["a.b"].to_numpy(), frame["y"].to_numpy()
+    check_plan_and_estimate(population, *given, budget=400, metrics=asked)
+
+
+def test_scores_and_names_that_cannot_be_used_are_refused(client, frame):
+    scores = frame["a.b"].where(np.arange(ROWS) != 12_345)
+    data = dd.from_pandas(frame.assign(**{"a.b": scores}), npartitions=3)
+    with pytest.raises(InputError, match="1 bad row of 20000, the first at position 12345"):
+        pr.audit.plan_of(engine.scores(data, score="a.b"), budget=100)
+    with pytest.raises(InputError, match="score='z' is not a column"):
+        engine.scores(data, score="z")
+    with pytest.raises(InputError, match="keep must be a list of names of columns, got 'y'"):
+        engine.scores(data, score="a.b", keep="y")
+    with pytest.raises(InputError, match="keep must name each column once"):
+        engine.scores(data, score="a.b", keep=["a.b"])

@@ -15,6 +15,7 @@ import precall as pr
 from precall.engines import spark as engine
 from precall.exceptions import InputError, MemoryLimitError
 from precall.groups.ranking_by_group import rank_groups
+from tests.few_labels import check_plan_and_estimate
 
 pa = pytest.importorskip("pyarrow")
 
@@ -167,3 +168,14 @@ def test_an_executor_killed_in_both_passes_changes_nothing(frame, table, tmp_pat
     expected = pr.rank(table[LABEL], table[SCORE])
     assert engine.rank(unreliable, label="y", score="s") == expected
     assert len(list(tmp_path.iterdir())) >= 4
+
+
+def test_a_plan_and_its_labels_are_those_in_memory(session, table):
+    numbered = table.append_column("id", pa.array(range(ROWS)))
+    frame = session.createDataFrame(numbered).repartition(2)
+    given = table[SCORE].to_numpy(), table[LABEL].to_numpy()
+    asked = ("aucpr", "precision_at_threshold(1.5)")
+    population = engine.scores(frame, score=SCORE, keep=["id"])
+    check_plan_and_estimate(population, *given, budget=200, metrics=asked)
+    with pytest.raises(InputError, match="have no numbers: name a column"):
+        pr.audit.plan_of(engine.scores(frame, score=SCORE), budget=200)

@@ -393,8 +393,14 @@ def _drawn(
         codes[free].astype(np.int16 if new.size < 2**15 else np.int64), kind="stable"
     )
     ends = np.searchsorted(codes[free][order], np.arange(new.size + 1))
-    drawn = [
-        free[order[first + rng.choice(last - first, size=int(number), replace=False)]]
-        for first, last, number in zip(ends[:-1], ends[1:], new, strict=True)
-    ]
+    places = drawn_places(np.diff(ends), new, rng)
+    drawn = [free[order[first + own]] for first, own in zip(ends[:-1], places, strict=True)]
     return np.sort(np.concatenate(drawn))
+
+
+def drawn_places(sizes: IntArray, numbers: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """Draw places in strata, from 0, without replacement."""
+    return [
+        rng.choice(int(size), size=int(number), replace=False)
+        for size, number in zip(sizes, numbers, strict=True)
+    ]

@@ -12,6 +12,7 @@ from .. import _validation
 from .._arrow import with_missing
 from .._words import plural
 from ..exceptions import InputError
+from ..ranking.scored_rows import ScoredRows
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -92,6 +93,8 @@ def missing_in(values: Array) -> Mask:
 
 def as_population(scores: object, name: str = "scores") -> Array:
     """Return the scores of all rows, labelled or not; none may be missing."""
+    if isinstance(scores, ScoredRows):
+        raise InputError(f"{name} are not in memory: take pr.audit.plan_of and pr.audit.sample_of.")
     values = _validation.as_scores(scores, name)
     _validation.reject_missing(values, name)
     if not values.size:

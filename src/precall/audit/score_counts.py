@@ -1,28 +1,27 @@
 """Populations that are not held in memory: counted at some scores, and between them.
 
 Of all scores only their order matters: how many rows are at or above each labelled one, and how
-many each stratum has. So a population is read in pieces, a few times, and kept as counts at a few
-ten thousand scores and in the gaps between them. Gaps in which a rank is wanted are opened: all of
-their scores are collected, and counted one by one.
+many each stratum has. So a population is read a few times, wherever it is, and kept as counts at a
+few ten thousand scores and in the gaps between them. Gaps in which a rank is wanted are opened: all
+of their scores are collected, and counted one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
 from ..exceptions import InputError
+from ..ranking.kept_thresholds import as_score
+from ..ranking.scored_rows import ScoredRows
+from .score_tasks import CountAtAndBetween, DrawScores, OpenGaps
 
 Array = npt.NDArray[Any]
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
-#: Reads all scores from the beginning, in pieces, each time it is called.
-Read = Callable[[], Iterable[Array]]
 
 # Scores drawn at random to count at, and the most that opened gaps may hold.
 _PIVOTS, _MOST_OPENED = 50_000, 20_000_000
@@ -32,14 +31,21 @@ _PIVOTS, _MOST_OPENED = 50_000, 20_000_000
 class ScoreCounts:
     """Scores from the highest down, and how many rows each stands for.
 
-    `single` says whether it is one score, or a place between two that stands for the rows there;
-    `kept` are the scores that were asked for, in no gap, whether or not a row has them.
+    `single` says whether it is one score, or a place in the gap between the scores `low` and `high`
+    that stands for the rows there; `kept` are the scores that were asked for, in no gap, whether or
+    not a row has them.
     """
 
-    score: FloatArray
+    score: Array
     count: IntArray
-    single: npt.NDArray[np.bool_]
-    kept: FloatArray
+    low: Array
+    high: Array
+    kept: Array
+
+    @property
+    def single(self) -> npt.NDArray[np.bool_]:
+        """Which are one score."""
+        return np.asarray(self.low == self.high)
 
     @property
     def n_rows(self) -> int:
@@ -66,24 +72,25 @@ class ScoreCounts:
     def require(self, thresholds: Iterable[float], places: Iterable[int]) -> None:
         """Raise where a threshold or a rank may lie in a gap."""
         for threshold in thresholds:
-            if threshold not in self.kept:
+            value = as_score(threshold, self.score.dtype)
+            if value is not None and value not in self.kept:
                 raise InputError(
-                    f"the population was not counted at {threshold:g}: give it in thresholds when "
-                    "counting."
+                    f"the population was not counted at {threshold:g}: name the metric in metrics= "
+                    "when making the sample."
                 )
         ends = np.cumsum(self.count)
         for place in places:
             if not self.single[min(int(np.searchsorted(ends, place)), ends.size - 1)]:
                 raise InputError(
-                    f"the population was not counted at rank {place:,}: give it in ranks when "
-                    "counting."
+                    f"the population was not counted at rank {place:,}: name the metric in "
+                    "metrics= when making the sample."
                 )
 
 
 class Falling:
     """Scores of all rows from the highest down, by their place from 0; no array holds them."""
 
-    def __init__(self, score: FloatArray, ends: IntArray) -> None:
+    def __init__(self, score: Array, ends: IntArray) -> None:
         self.score, self.ends, self.size = score, ends, int(ends[-1])
 
     def __getitem__(self, place: Any) -> Any:
@@ -92,42 +99,71 @@ class Falling:
 
 
 def count_scores(
-    read: Read,
+    population: ScoredRows,
     *,
-    keep: object = (),
+    labelled: object = (),
+    thresholds: Iterable[float] = (),
     ranks: Iterable[int] = (),
-    rng: np.random.Generator | int | None = 0,
 ) -> ScoreCounts:
-    """Count the scores of a population that is read in pieces.
+    """Count the scores of a population.
 
     Parameters
     ----------
-    read : callable
-        Gives all scores, piece by piece and in the same order, each time it is called.
-    keep : array-like
-        Scores to count at exactly: those of labelled rows, and thresholds.
+    population : ScoredRows
+    labelled, thresholds : array-like
+        Scores to count at exactly.
     ranks : iterable of int
         Ranks, from 1, whose scores are found exactly; those over the number of rows are passed
         over.
-    rng : None, int or Generator
-        For the other scores to count at. What is exact does not depend on it.
 
     Returns
     -------
     ScoreCounts
     """
-    drawn, n_rows = _drawn(read, _validation.as_generator(rng))
-    kept = np.asarray(keep, dtype=np.float64).reshape(-1)
-    found = _at_and_between(read, np.unique(np.append(drawn, kept)), kept)
-    if found.n_rows != n_rows:
-        raise InputError(_changed(n_rows, found.n_rows))
-    wanted = np.array(sorted({int(rank) for rank in ranks if 0 < rank <= n_rows}), dtype=np.int64)
-    ends = np.cumsum(found.count)
-    inside = np.unique(np.searchsorted(ends, wanted, side="left"))
-    inside = inside[~found.single[inside]]
-    found = _opened(read, found, inside) if inside.size else found
-    there = found.count > 0
-    return ScoreCounts(found.score[there], found.count[there], found.single[there], kept)
+    drawn = population.run(DrawScores(_PIVOTS))
+    if not drawn.n_rows:
+        raise InputError("scores must have at least one row, got none.")
+    pivots = drawn.pivots()
+    asked = [as_score(each, pivots.dtype) for each in thresholds]
+    kept = np.array([each for each in asked if each is not None], dtype=pivots.dtype)
+    kept = np.append(kept, np.asarray(labelled).astype(pivots.dtype))
+    pivots = np.unique(np.append(pivots, kept))
+    found = _at_and_between(population, pivots, kept)
+    if found.n_rows != drawn.n_rows:
+        raise InputError(_changed(drawn.n_rows, found.n_rows))
+    wanted = np.array(sorted({int(rank) for rank in ranks if 0 < rank <= drawn.n_rows}), np.int64)
+    inside = np.unique(np.searchsorted(np.cumsum(found.count), wanted, side="left"))
+    return opened(population, found, inside)
+
+
+def opened(population: ScoredRows, found: ScoreCounts, places: IntArray) -> ScoreCounts:
+    """Collect the scores of the gaps among some places, and count at each of them."""
+    gaps = places[~found.single[places]]
+    if not gaps.size:
+        return found
+    expected = int(found.count[gaps].sum())
+    if expected > _MOST_OPENED:
+        raise InputError(
+            f"{expected:,} rows lie between the scores that were counted at, too many to sort: "
+            "ask for fewer ranks."
+        )
+    rising = gaps[::-1]
+    edges = np.stack([found.low[rising], found.high[rising]], axis=1).reshape(-1)
+    scores = population.run(OpenGaps(edges)).scores()
+    distinct, number = np.unique(scores, return_counts=True)
+    if int(number.sum()) != expected:
+        raise InputError(_changed(expected, int(number.sum())))
+    kept = np.ones(found.score.size, dtype=np.bool_)
+    kept[gaps] = False
+    score = np.append(found.score[kept], distinct)
+    order = np.argsort(score, kind="stable")[::-1]
+    return ScoreCounts(
+        score[order],
+        np.append(found.count[kept], number)[order],
+        np.append(found.low[kept], distinct)[order],
+        np.append(found.high[kept], distinct)[order],
+        found.kept,
+    )
 
 
 def _changed(first: int, second: int) -> str:
@@ -137,83 +173,24 @@ def _changed(first: int, second: int) -> str:
     )
 
 
-def _drawn(read: Read, rng: np.random.Generator) -> tuple[FloatArray, int]:
-    """Return scores drawn at random, those with the smallest of random numbers, and all rows."""
-    kept, keys, n_rows, limit = np.zeros(0), np.zeros(0), 0, 1.0
-    lowest, highest = np.inf, -np.inf
-    for piece in read():
-        values = _checked(piece, n_rows)
-        n_rows += values.size
-        lowest = min(lowest, float(values.min(initial=np.inf)))
-        highest = max(highest, float(values.max(initial=-np.inf)))
-        key = rng.random(values.size)
-        chosen = key < limit
-        kept, keys = np.append(kept, values[chosen]), np.append(keys, key[chosen])
-        if keys.size > _PIVOTS:
-            limit = float(np.partition(keys, _PIVOTS)[_PIVOTS])
-            kept, keys = kept[keys < limit], keys[keys < limit]
-    if not n_rows:
-        raise InputError("scores must have at least one row, got none.")
-    return np.append(kept, [lowest, highest]), n_rows
-
-
-def _checked(piece: Array, before: int) -> FloatArray:
-    values = np.asarray(piece, dtype=np.float64)
-    missing = np.flatnonzero(np.isnan(values))
-    if missing.size:
-        raise InputError(
-            f"scores must not be missing, and that of row {before + int(missing[0])} is."
-        )
-    return values
-
-
-def _at_and_between(read: Read, pivots: FloatArray, kept: FloatArray) -> ScoreCounts:
+def _at_and_between(population: ScoredRows, pivots: Array, kept: Array) -> ScoreCounts:
     """Count the rows at each of some rising scores, the extremes among them, and between them."""
-    count = np.zeros(2 * pivots.size + 1, dtype=np.int64)
-    for piece in read():
-        values = np.asarray(piece, dtype=np.float64)
-        place = np.searchsorted(pivots, values, side="left")
-        same = pivots[np.minimum(place, pivots.size - 1)] == values
-        count += np.bincount(2 * place + same, minlength=count.size)
-    score = np.empty(count.size)
-    score[1::2] = pivots
+    count = population.run(CountAtAndBetween(pivots)).number
+    if count[0] or count[-1]:
+        raise InputError(_changed(int(count[1:-1].sum()), int(count.sum())))
+    score = np.empty(2 * pivots.size - 1, dtype=pivots.dtype)
+    score[::2], score[1::2] = pivots, _between(pivots)
+    low, high = np.repeat(pivots, 2)[:-1], np.repeat(pivots, 2)[1:]
+    there = np.flatnonzero(count[1:-1])[::-1]
+    return ScoreCounts(score[there], count[1:-1][there], low[there], high[there], kept)
+
+
+def _between(pivots: Array) -> Array:
+    """Return a score between neighbours; where there is none, no row has it either."""
+    low, high = pivots[:-1], pivots[1:]
+    if pivots.dtype.kind in "iu":
+        return np.asarray((low >> 1) + (high >> 1) + (low & high & 1))
     with np.errstate(over="ignore", invalid="ignore"):
-        middle = pivots[:-1] + (pivots[1:] - pivots[:-1]) / 2.0
-    middle = np.where(
-        (middle > pivots[:-1]) & (middle < pivots[1:]), middle, np.nextafter(pivots[1:], -np.inf)
-    )
-    score[2:-1:2] = middle
-    score[0], score[-1] = np.nextafter(pivots[0], -np.inf), np.nextafter(pivots[-1], np.inf)
-    single = np.arange(count.size) % 2 == 1
-    # Single scores stay although no row has them: they are where a gap ends.
-    there = np.flatnonzero((count > 0) | single)[::-1]
-    return ScoreCounts(score[there], count[there], single[there], kept)
-
-
-def _opened(read: Read, found: ScoreCounts, gaps: IntArray) -> ScoreCounts:
-    """Collect the scores of some gaps, and count at each of them."""
-    expected = int(found.count[gaps].sum())
-    if expected > _MOST_OPENED:
-        raise InputError(
-            f"{expected:,} rows lie between the scores that were counted at, too many to sort: "
-            "ask for fewer ranks."
-        )
-    # Both neighbours of a gap are single scores.
-    edges = np.stack([found.score[gaps + 1], found.score[gaps - 1]], axis=1)[::-1].reshape(-1)
-    scores = []
-    for piece in read():
-        values = np.asarray(piece, dtype=np.float64)
-        place = np.searchsorted(edges, values, side="left")
-        inside = place % 2 == 1
-        inside &= values != edges[np.minimum(place, edges.size - 1)]
-        scores.append(values[inside])
-    distinct, number = np.unique(np.concatenate(scores), return_counts=True)
-    if int(number.sum()) != expected:
-        raise InputError(_changed(expected, int(number.sum())))
-    kept = np.ones(found.score.size, dtype=np.bool_)
-    kept[gaps] = False
-    score = np.append(found.score[kept], distinct)
-    count = np.append(found.count[kept], number)
-    single = np.append(found.single[kept], np.ones(distinct.size, dtype=np.bool_))
-    order = np.argsort(score, kind="stable")[::-1]
-    return ScoreCounts(score[order], count[order], single[order], found.kept)
+        middle = low + (high - low) / 2
+    above = np.nextafter(high, np.array(-np.inf, dtype=high.dtype))
+    return np.asarray(np.where((middle > low) & (middle < high), middle, above))

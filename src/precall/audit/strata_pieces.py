@@ -149,14 +149,15 @@ def asked_edges(
         if place < descending.size:
             own = descending[place - 1]
             edges.append(own)
-            edges += [] if descending[place] < own else [_next_above(scores, own)]
+            edges += [] if descending[place] < own else [_next_above(own)]
     return np.array([each for each in edges if each is not None], dtype=scores.dtype)
 
 
-def _next_above(scores: Array, score: Any) -> Any:
-    """Return the next score above one, None above the highest."""
-    higher = scores[scores > score]
-    return higher.min() if higher.size else None
+def _next_above(score: Any) -> Any:
+    """Return the lowest number of its type that is above a score, None above the highest."""
+    if isinstance(score, np.integer):
+        return None if score == np.iinfo(score.dtype).max else score + 1
+    return np.nextafter(score, type(score)(np.inf))
 
 
 def _compact(codes: IntArray) -> tuple[IntArray, IntArray]:
@@ -189,7 +190,8 @@ def _count(
     if count is None:
         chosen, of_stand_in = _stand_ins(scores, code, known)
     else:
-        chosen, of_stand_in = _counted_stand_ins(scores, code, count)
+        unlabelled = count - np.bincount(known.rows, minlength=count.size)
+        chosen, of_stand_in = _counted_stand_ins(scores, code, unlabelled)
     return Pieces(
         size=size,
         labels=labels,
@@ -242,20 +244,27 @@ def _stand_ins(scores: Array, code: IntArray, known: KnownLabels) -> tuple[IntAr
             found = np.argpartition(scores[rows], places)[places]
             chosen.append(rows[found])
             numbers.append(np.full(count, number))
-    if not chosen:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    return np.concatenate(chosen), np.concatenate(numbers)
+    return _joined(chosen), _joined(numbers)
 
 
 def _counted_stand_ins(scores: Array, code: IntArray, count: IntArray) -> tuple[IntArray, IntArray]:
-    """Evenly spaced by rank inside each piece; a score that stands for many may be there twice."""
+    """Evenly spaced by rank inside each piece; a score that stands for many may be there twice.
+
+    `count` is of unlabelled rows.
+    """
     chosen, numbers = [], []
     for number in range(int(code.max()) + 1):
         rows = np.flatnonzero(code == number)
         rows = rows[np.argsort(scores[rows], kind="stable")]
         ends = np.cumsum(count[rows])
         many = min(_STAND_INS, int(ends[-1]))
+        if not many:
+            continue
         places = ((np.arange(many) + 0.5) * ends[-1] / many).astype(np.int64)
         chosen.append(rows[np.searchsorted(ends, places, side="right")])
         numbers.append(np.full(many, number))
-    return np.concatenate(chosen), np.concatenate(numbers)
+    return _joined(chosen), _joined(numbers)
+
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])

@@ -13,18 +13,17 @@ from .._output import whole_file
 from .._text import visible
 from .._version import __version__
 from .._words import plural
-from ..audit import Sample, plan
+from ..audit import Sample, plan, plan_of, sample_of
 from ..audit.designs import strata_from_shares
-from ..audit.in_pieces import plan_in_pieces, sample_in_pieces
 from ..audit.sample import TARGETS
 from ..evaluation import wording
 from ..exceptions import InputError
 from ..inference.intervals import interval
 from ..metrics import Metric, as_metric
+from ..ranking.scored_rows import ScoredRows
 from ..readers.columns import read_values
 from ..readers.label_columns import numeric_label
 from ..readers.options import ReadOptions
-from ..readers.score_pieces import score_pieces
 from .examples import Command, Group
 from .options import (
     Source,
@@ -44,7 +43,7 @@ ROW = "row"
 in_pieces_option = click.option(
     "--in-pieces",
     is_flag=True,
-    help="Read the population, a Parquet file, in pieces: for files larger than memory.",
+    help="Read the population in pieces: for files larger than memory.",
 )
 _WRITTEN = "inclusion"
 
@@ -104,31 +103,32 @@ def plan_command(
     an empty column for the label.
     """
     path = check_output(output, (".csv",), file)
+    kept = [name for name in dict.fromkeys(keep) if name not in (ROW, score, _WRITTEN, "label")]
     if in_pieces:
-        if guess or keep:
-            raise InputError("--in-pieces reads scores alone: leave --guess and --keep out.")
+        if guess:
+            raise InputError("--in-pieces plans without a guess: leave --guess out.")
         with spinner() as say:
             say("reading")
-            drawn = plan_in_pieces(
-                score_pieces(_one_file(file), score), budget=budget, metric=metric, rng=seed
-            )
-        _write_plan(path, [ROW, score], [drawn.rows, drawn.scores], drawn.inclusion)
+            population = _in_pieces(file, score, kept, reading)
+            drawn = plan_of(population, budget=budget, metric=metric, rng=seed)
+        columns = [drawn.rows.tolist(), *drawn.others.values(), drawn.scores.tolist()]
+        _write_plan(path, [ROW, *kept, score], columns, drawn.inclusion.tolist())
         _say_plan(path, drawn.rows.size, drawn.n_rows)
         return
     numbers = [score, *([guess] if guess else [])]
     with spinner() as say:
         say("reading")
-        columns = read_values(file, numbers=numbers, values=keep, options=reading)
+        values = read_values(file, numbers=numbers, values=kept, options=reading)
     found = plan(
-        columns[score],
+        values[score],
         budget=budget,
         metric=metric,
-        guess=columns[guess] if guess else None,
+        guess=values[guess] if guess else None,
         rng=seed,
     )
-    kept = [name for name in keep if name not in (ROW, score, _WRITTEN, "label")]
-    lines = [found.rows, *(columns[name][found.rows] for name in [*kept, score])]
-    _write_plan(path, [ROW, *kept, score], lines, found.inclusion[found.rows])
+    lines = [found.rows, *(values[name][found.rows] for name in [*kept, score])]
+    shares = found.inclusion[found.rows].tolist()
+    _write_plan(path, [ROW, *kept, score], [line.tolist() for line in lines], shares)
     said = []
     if found.expected_width is not None:
         said.append(
@@ -138,13 +138,14 @@ def plan_command(
     _say_plan(path, found.rows.size, found.inclusion.size, *said)
 
 
-def _write_plan(path: Path, names: list[str], values: list[Any], inclusion: Any) -> None:
+def _write_plan(
+    path: Path, names: list[str], values: list[list[Any]], inclusion: list[float]
+) -> None:
     """Write rows to label, with an empty column for the label."""
     with whole_file(path) as unfinished, unfinished.open("w", encoding="utf-8", newline="") as text:
         writer = csv.writer(text)
         writer.writerow([*names, _WRITTEN, "label"])
-        cells = [each.tolist() for each in [*values, inclusion]]
-        writer.writerows([*line, ""] for line in zip(*cells, strict=True))
+        writer.writerows([*line, ""] for line in zip(*values, inclusion, strict=True))
 
 
 def _say_plan(path: Path, rows: int, population: int, *more: str) -> None:
@@ -153,10 +154,12 @@ def _say_plan(path: Path, rows: int, population: int, *more: str) -> None:
     sentences(console(), [said, *more])
 
 
-def _one_file(file: Source) -> str:
-    if not isinstance(file, str) or file == "-":
-        raise InputError("--in-pieces takes one Parquet file.")
-    return file
+def _in_pieces(file: Source, score: str, keep: list[str], reading: ReadOptions) -> ScoredRows:
+    """Return the rows of files that are read in pieces."""
+    from ..engines import arrow
+
+    files = file if isinstance(file, str) else list(file)
+    return arrow.scores(files, score=score, keep=keep, options=reading)
 
 
 @command.command(
@@ -372,13 +375,12 @@ def _of_population(
     chosen, first = np.unique(rows, return_index=True)
     shares = drawn[inclusion][first].astype(np.float64)
     if scores is None:
-        return sample_in_pieces(
-            score_pieces(population, score),
+        return sample_of(
+            _in_pieces(population, score, [], reading),
             drawn[score][first],
             [found[row] for row in chosen.tolist()],
-            shares,
-            thresholds=[at for metric in in_pieces or () for at in metric.thresholds],
-            places=[at for metric in in_pieces or () for at in metric.places],
+            inclusion=shares,
+            metrics=in_pieces or (),
             target=target,
         )
     strata = strata_from_shares(scores, chosen, shares)

@@ -107,7 +107,10 @@ class Encoded(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Rows of one shard. `start` is the position of the first row in the shard."""
+    """Rows of one shard. `start` is the position of the first row in the shard.
+
+    Without a column of labels all rows are of one class; `others` are columns kept as they are.
+    """
 
     shard: int
     start: int
@@ -117,6 +120,7 @@ class Piece(NamedTuple):
     scores_missing: Mask | None
     weights: FloatArray | None
     groups: Encoded | None
+    others: Any = None
 
     @property
     def size(self) -> int:
@@ -141,7 +145,7 @@ class Piece(NamedTuple):
 def read_pieces(tables: Iterable[Any], request: Request, shard: int, rows: int) -> Iterator[Piece]:
     """Turn the Arrow tables or batches of a shard into pieces of about `rows` rows.
 
-    Columns are taken by their position: label, score, then weight and group where asked for.
+    Columns are taken by their position, which is that of their roles in the request.
     """
     start = 0
     for table in gathered(tables, rows):
@@ -192,7 +196,11 @@ def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
                 f"{request.shown(role)} must hold one value per row, got {column.type}: make a "
                 "column of the one value that is meant."
             )
-    labels, labels_missing = _labels(columns["label"], request)
+    labels: Array | Encoded = np.broadcast_to(np.False_, (table.num_rows,))
+    labels_missing = None
+    if "label" in columns:
+        labels, labels_missing = _labels(columns["label"], request)
+    others = [place for place, role in enumerate(columns) if role.startswith("keep ")]
     scores, scores_missing = _scores(columns["score"], request)
     return Piece(
         shard,
@@ -203,6 +211,7 @@ def read_piece(table: Any, request: Request, shard: int, start: int) -> Piece:
         scores_missing,
         _weights(columns["weight"], request) if request.weight is not None else None,
         _coded(columns["group"]) if request.group is not None else None,
+        table.select(others) if others else None,
     )
 
 

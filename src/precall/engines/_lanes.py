@@ -5,13 +5,22 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
-from ._columns import Piece
+from ..exceptions import InputError
+from ._columns import Piece, Request, read_pieces
 from ._sources import Source
+from ._twopass import Run
 
 Progress = Callable[[int, int | None], object]
 
+# Threads, whatever the number of cores: what each of them adds up is part of the result's last
+# bits.
+LANES = 4
+# No more rows are held for all passes.
+_FEW_ROWS = 200_000
 # A lane may have this many shards waiting for it.
 _AHEAD = 2
 
@@ -86,3 +95,70 @@ class Meter:
         """After the first pass the number of rows is known."""
         if self._total is None:
             self._total = self._passes * self._done
+
+
+def run_in_lanes(source: Source, request: Request, rows: int, meter: Meter) -> Run:
+    """Return what applies a task to the shards of a source, in threads, and adds up the results."""
+    few = _are_few(source, rows)
+    held: list[Piece] = []
+
+    def run(task: Any) -> Any:
+        if few:  # read once for all passes
+            held.extend(() if held else pieces_of(enumerate(source.shards(rows)), request, rows))
+            found = task(meter.watch(held))
+            meter.end_pass()
+            return task.start() + found
+        shards = Dealt(enumerate(source.shards(rows)), LANES)
+
+        def work(lane: int) -> Any:
+            try:
+                return task(meter.watch(pieces_of(shards.lane(lane), request, rows)))
+            except BaseException:
+                shards.stop()  # the others would wait for this one
+                raise
+
+        with ThreadPoolExecutor(LANES) as pool:
+            futures = deque(pool.submit(work, lane) for lane in range(LANES))
+            states = []
+            try:
+                # Without a name for a future: an error would keep it, and all it has read.
+                while futures:
+                    states.append(futures.popleft().result())
+            finally:
+                shards.stop()  # after an error or an interrupt, the others need not go on
+                futures.clear()
+        meter.end_pass()
+        total = task.start()
+        while states:  # each is given up as soon as it is added
+            total = total + states.pop()
+        return total
+
+    return run
+
+
+def _are_few(source: Source, rows: int) -> bool:
+    """Whether all rows can be held, and starting threads would take longer than the work."""
+    with _errors_named():
+        return source.count_rows is not None and source.count_rows() <= min(rows, _FEW_ROWS)
+
+
+def pieces_of(
+    shards: Iterable[tuple[int, Iterable[Any]]], request: Request, rows: int
+) -> Iterator[Piece]:
+    """Yield the rows of numbered shards."""
+    with _errors_named():
+        for shard, batches in shards:
+            yield from read_pieces(batches, request, shard, rows)
+
+
+@contextmanager
+def _errors_named() -> Iterator[None]:
+    """Say what to do about a file that cannot be read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(
+            f"data cannot be read ({error}): fix the file, or pass a pyarrow.dataset with types."
+        ) from error

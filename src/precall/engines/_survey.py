@@ -147,7 +147,8 @@ class Survey:
         if self.n_rows == 0:
             shown = " and ".join(request.shown(role) for role in request.columns)
             raise InputError(f"{shown} must have at least one row, got none.")
-        self._judge_labels()
+        if "label" in request.columns:
+            self._judge_labels()
         for flaw in ("score", "weight", "far weight", "group"):
             self._judge(flaw)
         if request.weight is not None and self.n_used == 0:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 from .._optional import require
 from .._validation import as_count
@@ -16,14 +15,16 @@ from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.builder import RankingBuilder
 from ..ranking.ranking_set import RankingSet
+from ..ranking.scored_rows import ScoredRows
 from ..readers.options import ReadOptions
 from ._census import Room
-from ._columns import Piece, Request, read_pieces
-from ._lanes import Dealt, Meter, Progress
+from ._columns import Request
+from ._lanes import LANES, Meter, Progress, pieces_of, run_in_lanes
 from ._paired import PairedRequest, changed, read_paired
+from ._scored import ScoreRequest, scored_rows
 from ._sources import Source, open_source, spooled
 from ._streams import stream_of
-from ._twopass import TakeCensus, Task, rank_in_two_passes
+from ._twopass import TakeCensus, rank_in_two_passes
 
 # A quarter of the memory is for rows in work: bytes that one takes, as read, split by class and
 # sorted, and what a weight or a group adds to it.
@@ -35,10 +36,6 @@ _BYTES_PER_SCORE = 64
 # wait, and both are sorted together with their numbers.
 _BYTES_PER_THINNED = 300
 _FEWEST_ROWS, _MOST_ROWS = 1_000, 1_000_000
-_FEW_ROWS = 200_000
-# Threads, whatever the number of cores: what each of them adds up is part of the result's last
-# bits.
-_LANES = 4
 
 
 def rank(
@@ -272,6 +269,60 @@ def compare(
     return models.comparison(sums, confidence_level=confidence_level, distribution=distribution)
 
 
+def scores(
+    data: object,
+    *,
+    score: str,
+    keep: Sequence[str] = (),
+    memory: int = 512 * 2**20,
+    options: ReadOptions | None = None,
+) -> ScoredRows:
+    """Scores of all rows on disk, labelled or not, read in pieces as often as they are asked for.
+
+    Parameters
+    ----------
+    score : str
+        Name of the column of scores.
+    keep : sequence of str
+        Names of columns to show beside the rows that a plan chooses, such as an identifier.
+    data, memory, options
+        As in :func:`rank`; half of `memory` is enough for the rows in work.
+
+    Returns
+    -------
+    ScoredRows
+        For :func:`precall.audit.plan_of` and :func:`precall.audit.sample_of`.
+
+    Notes
+    -----
+    Parquet and Arrow files are read where they are; whatever else is read is kept in temporary
+    files until the result is given up.
+
+    Examples
+    --------
+    >>> import precall as pr
+    >>> from precall.engines import arrow
+    >>> rows = arrow.scores(pr.example_path(), score="gradient_boosting")
+    >>> rows
+    ScoredRows(score='gradient_boosting', keep=(), ordered=True)
+    """
+    require("pyarrow", "this engine", "arrow")
+    request = ScoreRequest.of(score, keep)
+    memory = as_count(memory, "memory", minimum=1)
+    number = _rows_at_a_time(request, memory)
+    stack = ExitStack()
+    try:
+        source = stack.enter_context(open_source(data, request, memory, options))
+        if source.once:
+            source = stack.enter_context(spooled(source, request, number, memory))
+    except BaseException:
+        stack.close()
+        raise
+    found = scored_rows(run_in_lanes(source, request, number, Meter(None, source)), request)
+    finalize(found, stack.close)
+    return found
+
+
 def _as_models(scores: object) -> list[str]:
     names = list(scores) if isinstance(scores, (list, tuple)) else []
     if len(set(names)) < 2 or len(set(names)) < len(names):
@@ -320,41 +371,7 @@ def _ranked(
         kept = source
         if source.once:
             kept = stack.enter_context(spooled(source, request, rows, memory))
-        meter = Meter(progress, kept)
-        few = _are_few(kept, rows)
-        held: list[Piece] = []
-
-        def run(task: Task) -> Any:
-            if few:  # read once for both passes
-                held.extend(() if held else _pieces(enumerate(kept.shards(rows)), request, rows))
-                found = task(meter.watch(held))
-                meter.end_pass()
-                return task.start() + found
-            shards = Dealt(enumerate(kept.shards(rows)), _LANES)
-
-            def work(lane: int) -> Any:
-                try:
-                    return task(meter.watch(_pieces(shards.lane(lane), request, rows)))
-                except BaseException:
-                    shards.stop()  # the others would wait for this one
-                    raise
-
-            with ThreadPoolExecutor(_LANES) as pool:
-                futures = deque(pool.submit(work, lane) for lane in range(_LANES))
-                states = []
-                try:
-                    # Without a name for a future: an error would keep it, and all it has read.
-                    while futures:
-                        states.append(futures.popleft().result())
-                finally:
-                    shards.stop()  # after an error or an interrupt, the others need not go on
-                    futures.clear()
-            meter.end_pass()
-            total = task.start()
-            while states:  # each is given up as soon as it is added
-                total = total + states.pop()
-            return total
-
+        run = run_in_lanes(kept, request, rows, Meter(progress, kept))
         try:
             room = _room(request, memory)
             return rank_in_two_passes(run, request, max_rows, room=room, **(asked or {}))
@@ -362,16 +379,10 @@ def _ranked(
             pa.default_memory_pool().release_unused()
 
 
-def _are_few(source: Source, rows: int) -> bool:
-    """Whether all rows can be held, and starting threads would take longer than the work."""
-    with _errors_named():
-        return source.count_rows is not None and source.count_rows() <= min(rows, _FEW_ROWS)
-
-
 def _rows_at_a_time(request: Request, memory: int) -> int:
     """Rows that each thread reads at a time."""
     size = _BYTES_PER_ROW + _BYTES_PER_COLUMN * (len(request.columns) - 2)
-    return min(max(memory // (_SHARE_OF_ROWS * size * _LANES), _FEWEST_ROWS), _MOST_ROWS)
+    return min(max(memory // (_SHARE_OF_ROWS * size * LANES), _FEWEST_ROWS), _MOST_ROWS)
 
 
 def _room(request: Request, memory: int) -> Room:
@@ -382,7 +393,7 @@ def _room(request: Request, memory: int) -> Room:
     are the counts, the table and what lies between them. The bytes are measured.
     """
     kinds = 1 if request.weight is None else 4
-    adding = 32 + 33 * kinds * (_LANES + 1)
+    adding = 32 + 33 * kinds * (LANES + 1)
     table = 60 + 90 * kinds
     grouped = 0 if request.group is None else 40
     # With groups, their numbers are held and sorted together with the scores.
@@ -391,7 +402,7 @@ def _room(request: Request, memory: int) -> Room:
     return Room(
         beside_rows // (max(adding, table) + grouped),
         beside_rows // score,
-        beside_rows // (_BYTES_PER_THINNED * _LANES),
+        beside_rows // (_BYTES_PER_THINNED * LANES),
     )
 
 
@@ -403,31 +414,10 @@ def _one_pass(
     take = TakeCensus(request=request, limit=1)
     census = take.start()
     shards = enumerate(source.shards(rows))
-    for piece in Meter(progress, source, passes=1).watch(_pieces(shards, request, rows)):
+    for piece in Meter(progress, source, passes=1).watch(pieces_of(shards, request, rows)):
         census.update(piece)
         if not census.survey.flaws:
             positive, scores, weights = piece.rows(slice(None), piece.positive(request.pos_label))
             builder.update(positive, scores, sample_weight=weights)
     census.survey.judge()
     return builder.ranking()
-
-
-def _pieces(
-    shards: Iterable[tuple[int, Iterable[Any]]], request: Request, rows: int
-) -> Iterator[Piece]:
-    with _errors_named():
-        for shard, batches in shards:
-            yield from read_pieces(batches, request, shard, rows)
-
-
-@contextmanager
-def _errors_named() -> Iterator[None]:
-    """Say what to do about a file that cannot be read."""
-    import pyarrow as pa
-
-    try:
-        yield
-    except (pa.ArrowException, OSError) as error:
-        raise InputError(
-            f"data cannot be read ({error}): fix the file, or pass a pyarrow.dataset with types."
-        ) from error

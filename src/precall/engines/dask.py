@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -12,8 +12,10 @@ from .._optional import require
 from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.ranking_set import RankingSet
+from ..ranking.scored_rows import ScoredRows
 from ._columns import Request, read_pieces
-from ._twopass import Task, rank_in_two_passes
+from ._scored import ScoreRequest, scored_rows
+from ._twopass import Run, rank_in_two_passes
 
 # Results added up in one step of the tree.
 _FAN_IN = 8
@@ -126,10 +128,37 @@ def rank_groups(
     return rankings
 
 
+def scores(data: Any, *, score: str, keep: Sequence[str] = ()) -> ScoredRows:
+    """Scores of all rows of a Dask data frame, labelled or not, where its partitions are.
+
+    Parameters
+    ----------
+    data
+        As in :func:`rank`.
+    score : str
+        Name of the column of scores.
+    keep : sequence of str
+        Names of columns to show beside the rows that a plan chooses, such as an identifier.
+
+    Returns
+    -------
+    ScoredRows
+        For :func:`precall.audit.plan_of` and :func:`precall.audit.sample_of`, which read the data
+        about five times: ``data.persist()`` first if that is slow.
+    """
+    request = ScoreRequest.of(score, keep)
+    return scored_rows(_runner(data, request), request)
+
+
 def _ranked(
     data: Any, request: Request, max_rows: int | None, asked: Mapping[str, Any] | None = None
 ) -> Any:
     """Rank all rows, or every group of them; `asked` are thresholds and missed positives."""
+    return rank_in_two_passes(_runner(data, request), request, max_rows, **(asked or {}))
+
+
+def _runner(data: Any, request: Request) -> Run:
+    """Return what applies a task to each partition and adds up the results."""
     require("dask", "this engine", "dask")
     import dask.config
     from dask.base import compute
@@ -137,7 +166,7 @@ def _ranked(
 
     parts = _partitions(data, request)
 
-    def run(task: Task) -> Any:
+    def run(task: Any) -> Any:
         # The task is a node of the graph, not a copy in each: workers hand it on to each other,
         # and the scheduler can make it again if the worker that holds it is lost.
         shared = delayed(task, traverse=False)
@@ -150,7 +179,7 @@ def _ranked(
         with dask.config.set(quiet if "distributed" in sys.modules else {}):
             return compute(states[0])[0]  # type: ignore[no-untyped-call]
 
-    return rank_in_two_passes(run, request, max_rows, **(asked or {}))
+    return run
 
 
 def _partitions(data: Any, request: Request) -> list[Any]:
@@ -166,7 +195,7 @@ def _partitions(data: Any, request: Request) -> list[Any]:
     )
 
 
-def _work(task: Task, part: Any, request: Request, shard: int) -> Any:
+def _work(task: Any, part: Any, request: Request, shard: int) -> Any:
     return task(read_pieces([_table(part, request)], request, shard, _ROWS))
 
 

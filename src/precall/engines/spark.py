@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from operator import add
@@ -13,8 +13,10 @@ from .._optional import require
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking
 from ..ranking.ranking_set import RankingSet
+from ..ranking.scored_rows import ScoredRows
 from ._columns import Request, read_piece, read_pieces
-from ._twopass import Task, rank_in_two_passes
+from ._scored import ScoreRequest, scored_rows
+from ._twopass import Run, rank_in_two_passes
 
 # Results of partitions added up in one step of the tree.
 _FAN_IN = 32
@@ -126,10 +128,38 @@ def rank_groups(
     return rankings
 
 
+def scores(data: Any, *, score: str, keep: Sequence[str] = ()) -> ScoredRows:
+    """Scores of all rows of a PySpark data frame, labelled or not, where its partitions are.
+
+    Parameters
+    ----------
+    data
+        As in :func:`rank`.
+    score : str
+        Name of the column of scores.
+    keep : sequence of str
+        Names of columns to show beside the rows that a plan chooses. Rows of a Spark data frame
+        have no numbers, so a plan needs one that identifies them.
+
+    Returns
+    -------
+    ScoredRows
+        For :func:`precall.audit.plan_of` and :func:`precall.audit.sample_of`, which compute the
+        data about five times: ``data.cache()`` first if that is slow or not repeatable.
+    """
+    request = ScoreRequest.of(score, keep)
+    return scored_rows(_runner(data, request), request, ordered=False)
+
+
 def _ranked(
     data: Any, request: Request, max_rows: int | None, asked: Mapping[str, Any] | None = None
 ) -> Any:
     """Rank all rows, or every group of them; `asked` are thresholds and missed positives."""
+    return rank_in_two_passes(_runner(data, request), request, max_rows, **(asked or {}))
+
+
+def _runner(data: Any, request: Request) -> Run:
+    """Return what applies a task to each partition and adds up the results."""
     require("pyspark", "this engine", "spark")
     if not hasattr(data, "mapInArrow"):
         raise InputError(
@@ -143,7 +173,7 @@ def _ranked(
     )
     read_piece(chosen.limit(0).toArrow(), request, 0, 0)  # columns of a wrong type fail here
 
-    def run(task: Task) -> Any:
+    def run(task: Any) -> Any:
         with _shared(data, task) as shared:
             found = chosen.mapInArrow(_worker(shared, request), _SCHEMA)
             for level in ("floor(branch / {})", "0"):
@@ -156,7 +186,7 @@ def _ranked(
             states = [pickle.loads(row.state) for row in found.collect()]
         return reduce(add, states, task.start())
 
-    return rank_in_two_passes(run, request, max_rows, **(asked or {}))
+    return run
 
 
 def _is_remote(data: Any) -> bool:
@@ -184,11 +214,11 @@ def _quoted(name: str) -> str:
 class _Sent(NamedTuple):
     """A task that goes to the executors inside the function that runs it."""
 
-    value: Task
+    value: Any
 
 
 @contextmanager
-def _shared(data: Any, task: Task) -> Iterator[Any]:
+def _shared(data: Any, task: Any) -> Iterator[Any]:
     """Give every executor the task as ``.value``: broadcast, or sent with the query."""
     if not _is_remote(data):
         broadcast = data.sparkSession.sparkContext.broadcast(task)
