@@ -208,24 +208,28 @@ def _has_tiny(scores: Array, limit: float) -> bool:
 
 
 def pack(positive: Mask, scores: Array, packing: Packing) -> IntArray:
-    """Order-preserving integers with the label in the lowest bit."""
+    """Integers that rise as scores fall, with the label in the lowest bit."""
     if packing.scale is None:
         keys = scores.astype(np.int64)
+        np.invert(keys, out=keys)
     else:
-        # Adding zero makes one zero of -0.0 and 0.0.
-        keys = (np.multiply(scores, packing.scale, dtype=np.float64) + 0.0).view(np.int64)
-        keys ^= (keys >> 63) & _LOW_BITS
+        numbers = np.multiply(scores, -packing.scale, dtype=np.float64)
+        numbers += 0.0  # makes one zero of -0.0 and 0.0
+        keys = numbers.view(np.int64)
+        negative = keys >> 63
+        negative &= _LOW_BITS
+        keys ^= negative
     keys <<= 1
-    keys |= positive.astype(np.int64)
+    keys |= positive
     return keys
 
 
 def unpack(keys: IntArray, packing: Packing, dtype: Any) -> Array:
     """Scores of keys without their label bit, exactly."""
     if packing.scale is None:
-        return keys.astype(dtype)
+        return (~keys).astype(dtype)
     bits = keys ^ ((keys >> 63) & _LOW_BITS)
-    return (bits.view(np.float64) / packing.scale).astype(dtype)
+    return counting.one_zero(bits.view(np.float64) / -packing.scale).astype(dtype)
 
 
 def _blocks(starts: IntArray) -> IntArray:
@@ -270,7 +274,7 @@ def _sorted_keys(keys: IntArray, starts: IntArray) -> IntArray:
     out = np.empty_like(keys)
 
     def sort(rows: IntArray) -> None:
-        out[rows] = np.sort(keys[rows], axis=1)[:, ::-1]
+        out[rows] = np.sort(keys[rows], axis=1)
 
     _threads.in_threads([partial(sort, rows) for rows in _by_size(starts)], keys.size)
     return out
@@ -306,7 +310,7 @@ def _packed_block(
     else:
         packed = pack(positive[inside], scores[inside], packing).reshape(starts.size - 1, -1)
         packed.sort(axis=1)
-        ordered = packed[:, ::-1].ravel()
+        ordered = packed.ravel()
     tables = cut_sorted((ordered & 1).astype(np.bool_), ordered >> 1, None, starts)
     return tables._replace(threshold=unpack(tables.threshold, packing, scores.dtype))
 
