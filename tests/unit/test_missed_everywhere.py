@@ -368,6 +368,21 @@ def test_what_smooths_the_scores_of_all_positives_refuses(method):
 
 
 @pytest.mark.parametrize("method", ["fiducial", "pointwise", "exact"])
+def test_weights_that_differ_have_no_band_beside_them(method):
+    y, s = Binormal(2.0).sample(85, 400, rng=5)
+    weighted = pr.rank(y, s, sample_weight=1.0 + (s > 1.0), missed_positives=15)
+    with pytest.raises(InputError, match="weights"):
+        pr.band(weighted, method=method, rng=0)
+    # An interval takes each of them as a row of weight 1, as the area does.
+    found = pr.interval(weighted)
+    assert found.low < found.estimate < found.high
+    same = pr.rank(y, s, sample_weight=np.full(485, 1.0), missed_positives=15)
+    assert tuple(pr.interval(same)) == pytest.approx(
+        tuple(pr.interval(pr.rank(y, s, missed_positives=15))), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("method", ["fiducial", "pointwise", "exact"])
 @pytest.mark.parametrize("kind", ["pr", "roc", "hit"])
 def test_a_band_goes_down_to_nothing_where_the_reached_recall_may_end(method, kind):
     y, s = Binormal(2.0).sample(85, 400, rng=5)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from precall._validation import as_choice
+from precall.exceptions import InputError
 
 from .envelope import rank_envelope
 from .fiducial import Rates, draw_prevalence, draw_rates
@@ -63,6 +64,11 @@ def draw_curves(request: BandRequest, ties: str | None = None) -> Rates:
 
 def _weighted_curves(request: BandRequest, ties: str) -> Rates:
     """The same where rows of one class weigh differently."""
+    if request.ranking.missed:
+        raise InputError(
+            "missed positives have no weights, so there is no band for them beside rows whose "
+            "weights differ: rank the rows without weights."
+        )
     rates, share = draw_weighted(
         request.ranking,
         request.kind,
