@@ -38,6 +38,11 @@ class Whole(NamedTuple):
     divisible: bool = False
 
     @property
+    def all_positives(self) -> float:
+        """All positives, those that were missed included."""
+        return self.n_pos + self.missed
+
+    @property
     def prevalence(self) -> float:
         """Share of positives."""
         return float(ratio(self.n_pos, self.n_pos + self.n_neg))
