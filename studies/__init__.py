@@ -21,6 +21,7 @@ ABOUT = {
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
     "private_choice": "which private mechanism has the smallest error",
+    "private_threshold": "whether a private threshold keeps the precision it promises",
     "region": "the region that no precision-recall curve can reach",
     "sites": "what it costs that several sites add noise apart",
     "slices": "whether the limits of all slices hold at once",

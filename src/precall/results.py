@@ -43,8 +43,10 @@ from .privacy.measuring import MeasuredEpsilon
 from .privacy.private_comparison import PrivateComparison
 from .privacy.private_confusion import PrivateConfusion
 from .privacy.private_curve import PrivateCurve
+from .privacy.private_threshold import PrivateOperatingPoint
 from .privacy.site_plans import SitePlan
 from .privacy.site_releases import SiteRelease
+from .privacy.threshold_foresight import ExpectedOperatingPoint
 from .privacy.values import PrivateValue
 from .privacy.zcdp import Composition
 from .ranking import Ranking
@@ -73,6 +75,7 @@ __all__ = [
     "Evaluation",
     "Example",
     "ExpectedError",
+    "ExpectedOperatingPoint",
     "Exposure",
     "Finding",
     "Gate",
@@ -95,6 +98,7 @@ __all__ = [
     "PrivateConfusion",
     "PrivateCrossValidation",
     "PrivateCurve",
+    "PrivateOperatingPoint",
     "PrivateValue",
     "Ranking",
     "RankingSet",

@@ -419,3 +419,52 @@ def test_a_ledger_knows_whether_the_number_of_rows_is_private(run, tmp_path):
     run("private", path, *OPTIONS, "--ledger", usual, "--budget", "4")
     twice = run("private", path, *OPTIONS, *HIDDEN, "--ledger", usual, "--json")
     assert twice.json()["left_in_the_ledger"] == 1.0
+
+
+def test_a_threshold_is_released_for_a_promised_precision(run, tmp_path):
+    generator = np.random.default_rng(3)
+    y = np.arange(4000) % 2
+    score = np.where(y, generator.beta(6, 2, 4000), generator.beta(2, 6, 4000))
+    path = write(tmp_path / "rows.csv", [[a, b] for a, b in zip(y, score, strict=True)])
+    asked = ("private", path, "--label", "y", "--score", "s", "--epsilon", "2")
+    promise = ("--min-precision", "0.8")
+    ledger = ("--ledger", tmp_path / "ledger.json")
+    plain = run(*asked, *promise, *ledger, "--budget", "5", "--json").json()
+    point = plain["operating_point"]
+    assert point["certified"]
+    assert 0.2 < point["threshold"] < 0.7
+    assert plain["left_in_the_ledger"] == 3.0
+    text = " ".join(run(*asked, *promise, *ledger, "--range", "0", "1").out.split())
+    assert "have a precision of at least 0.8." in text
+    assert "1 is left in the ledger" in text
+    refused = run(*asked, *promise, *ledger)
+    assert refused.status != 0
+    nothing = run(*asked, "--min-precision", "0.99999", "--level", "0.9")
+    assert "No threshold was found" in " ".join(nothing.out.split())
+    for wrong in (
+        ("--curve",),
+        ("--baseline", "s"),
+        ("--population",),
+        ("--rows-per-person", "2"),
+        ("--metric", "auroc"),
+        ("--mechanism", "auto"),
+    ):
+        refused = run(*asked, *promise, *wrong)
+        assert refused.status == 2
+        assert wrong[0] in refused.err
+    assert "--min-precision" in run(*asked, "--level", "0.9").err
+
+
+def test_a_dry_run_of_a_threshold_says_what_to_expect(run, tmp_path):
+    path = write(tmp_path / "rows.csv", table(2000))
+    asked = ("private", path, *OPTIONS, "--min-precision", "0.7", "--dry-run")
+    ledger = tmp_path / "ledger.json"
+    text = " ".join(run(*asked, "--ledger", ledger, "--budget", "3").out.split())
+    assert "Nothing was released or spent." in text
+    assert "3 is left in the ledger" in text
+    assert not ledger.exists()
+    few = run(*asked, "--ledger", ledger, "--budget", "0.5")
+    assert "The ledger would refuse: 0.5 is left in it." in " ".join(few.out.split())
+    plain = run(*asked, "--prevalence", "0.4", "--json").json()
+    assert [line["prevalence"] for line in plain["expected"]] == [0.4]
+    assert plain["expected"][0]["found"] > 0.5

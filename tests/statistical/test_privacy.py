@@ -188,6 +188,34 @@ def test_counts_curves_and_edges_keep_their_claim(kind):
         assert found.passed, found
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("change", ["label", "place"])
+def test_thresholds_keep_their_claim(change):
+    """Rows of which one decides whether a threshold is found."""
+    y, score = np.ones(40, dtype=int), np.full(40, 0.8)
+    turned, moved = y.copy(), score.copy()
+    turned[0], moved[0] = 0, 0.1
+    other = {"label": (turned, score), "place": (y, moved)}[change]
+    generator = np.random.default_rng(5)
+
+    def run(rows):
+        point = privacy.operating_point(
+            *rows,
+            min_precision=0.5,
+            confidence_level=0.5,
+            edges=[0, 0.5, 1],
+            epsilon=1.0,
+            budget=budget(),
+            rng=generator,
+        )
+        return float(point.certified)
+
+    found = privacy.measure_epsilon(
+        run, (y, score), other, epsilon=1.0, n_samples=SAMPLES, confidence_level=LEVEL
+    )
+    assert found.passed, found
+
+
 def test_measurements_fail_what_is_broken():
     data, others = neighbours()
     pair = pr.rank(*data), pr.rank(*others["label"])

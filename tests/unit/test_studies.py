@@ -34,6 +34,7 @@ from studies import (
     planning,
     privacy,
     private_choice,
+    private_threshold,
     region,
     sites,
     slices,
@@ -597,3 +598,16 @@ def test_models_that_the_rule_was_chosen_on_are_not_those_it_is_reported_on():
             scores = draws(rng, 1000)
             assert scores.min() >= 0.0
             assert scores.max() <= 1.0
+
+
+def test_hard_models_are_just_short_of_the_promise():
+    edges = private_threshold.probability_edges(private_threshold.BINS)
+    for promise in (0.5, 0.8, 0.9):
+        case = private_threshold.Case("nothing to find", 1, promise, 1.0)
+        found = private_threshold.precisions(case, edges)
+        np.testing.assert_allclose(found, promise - 1e-6, atol=1e-9)
+        found = private_threshold.precisions(case._replace(model="cliff"), edges)
+        kept = found >= promise
+        assert kept[0]
+        assert promise - 1e-3 < found[-1] < promise
+        assert (np.diff(kept.astype(int)) <= 0).all()

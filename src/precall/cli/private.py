@@ -13,8 +13,9 @@ from ..exceptions import InputError
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from . import private_dry_run as dry
+from . import private_threshold as threshold
 from .examples import Command
-from .options import file_argument, json_option, reading_options
+from .options import FRACTION, file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
     neighbours_option,
@@ -50,6 +51,7 @@ _MEANINGS = {
         "precall private scores.csv --label y --score model --epsilon 1 --curve --json",
         "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
         "precall private scores.csv --label y --score new --baseline old --epsilon 1",
+        "precall private scores.csv --label y --score model --epsilon 1 --min-precision 0.8",
         "precall private scores.csv --label y --score model --epsilon 1 --dry-run",
     ),
 )
@@ -103,13 +105,25 @@ _MEANINGS = {
 )
 @click.option("--curve", is_flag=True, help="Release the whole curve instead of metrics.")
 @click.option(
+    "--min-precision",
+    type=FRACTION,
+    help="Release a threshold instead, whose precision is at least this with confidence --level.",
+)
+@click.option(
+    "--level",
+    type=FRACTION,
+    default=0.95,
+    show_default=True,
+    help="With --min-precision: confidence of the promise, over the rows and the noise.",
+)
+@click.option(
     "--range",
     "limits",
     type=float,
     nargs=2,
     metavar="LOW HIGH",
-    help="With --curve, or a --mechanism other than rescaled: public range of the scores, 0 1 if "
-    "not given; not one read off the data.",
+    help="With --curve, --min-precision, or a --mechanism other than rescaled: public range of the "
+    "scores, 0 1 if not given; not one read off the data.",
 )
 @click.option(
     "--bins",
@@ -151,6 +165,8 @@ def command(
     metrics: tuple[str, ...],
     mechanism: str,
     curve: bool,
+    min_precision: float | None,
+    level: float,
     limits: tuple[float, float] | None,
     bins: int | None,
     neighbours: str,
@@ -178,7 +194,18 @@ def command(
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
     Nothing says whether any row is, or what is wrong with a file: precall check does.
     """
-    _require_belonging(context, curve, mechanism, limits)
+    given = _given(context, {**_OF_METRICS, "--level": "level"})
+    _require_belonging(given, curve, mechanism, limits, promise=min_precision is not None)
+    if min_precision is not None:
+        threshold.require_alone(
+            {
+                **dict.fromkeys([option for option in given if option in _OF_METRICS], True),
+                "--curve": curve,
+                "--baseline": baseline is not None,
+                "--population": population,
+                "--rows-per-person": rows_per_person > 1,
+            }
+        )
     scores = (score,) if baseline is None else (score, baseline)
     roles = Roles(label=label, scores=scores, pos_label=pos_label, cluster=person)
     if baseline is not None:
@@ -193,6 +220,11 @@ def command(
 
         left = remaining_epsilon(ledger, total, total_delta, moved)
         n_rows = public_rows(read_private(file, roles, reading), rows_per_person)
+        if min_precision is not None:
+            foreseen = threshold.foresee(min_precision, level, n_rows, epsilon, prevalence)
+            foreseen["left_in_the_ledger"] = left
+            threshold.show_foreseen(foreseen, as_json=as_json)
+            return
         share = float(exact(epsilon) / rows_per_person)
         foreseen = dry.foresee(metrics, curve, n_rows, share, prevalence, limits, mechanism)
         foreseen["epsilon"] = epsilon
@@ -211,6 +243,11 @@ def command(
     )
     rows = read_private(file, roles, reading, may_be_empty=neighbours != "replace")
     of = "population" if population else "rows"
+    if min_precision is not None:
+        released = threshold.release_threshold(rows, min_precision, level, epsilon, limits, budget)
+        released["left_in_the_ledger"] = None if ledger is None else budget.remaining.epsilon
+        threshold.show(released, as_json=as_json)
+        return
     if baseline is not None:
         released = release_comparison(rows, metrics[0], epsilon, budget, rows_per_person, of)
     elif curve:
@@ -228,24 +265,36 @@ def command(
         show(released)
 
 
+def _given(context: click.Context, options: dict[str, str]) -> list[str]:
+    """Which of these options were given, by the names of their parameters."""
+    default = click.core.ParameterSource.DEFAULT
+    return [
+        option
+        for option, name in options.items()
+        if context.get_parameter_source(name) is not default
+    ]
+
+
 def _require_belonging(
-    context: click.Context, curve: bool, mechanism: str, limits: tuple[float, float] | None
+    given: list[str],
+    curve: bool,
+    mechanism: str,
+    limits: tuple[float, float] | None,
+    *,
+    promise: bool,
 ) -> None:
     """Refuse options that the release asked for would ignore, before anything is read."""
-    given = [
-        option
-        for option, name in _OF_METRICS.items()
-        if context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    ]
+    if "--level" in given and not promise:
+        raise InputError("--level is for --min-precision: add it or leave --level out.")
     if curve and given:
         raise InputError(
             f"{given[0]} is for metrics and changes nothing in a curve, which is released whole, "
             f"with Laplace noise: leave {given[0]} or --curve out."
         )
-    if limits is not None and not curve and mechanism == "rescaled":
+    if limits is not None and not (curve or promise) and mechanism == "rescaled":
         raise InputError(
-            "--range is for --curve and for --mechanism curve or auto: add one of them or leave "
-            "--range out."
+            "--range is for --curve, for --min-precision and for --mechanism curve or auto: add "
+            "one of them or leave --range out."
         )
     require_range(limits)
 

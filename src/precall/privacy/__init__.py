@@ -18,9 +18,11 @@ from .private_areas import auroc, average_precision
 from .private_comparison import PrivateComparison, compare
 from .private_confusion import CONFUSION_MECHANISMS, PrivateConfusion, confusion
 from .private_curve import PrivateCurve
+from .private_threshold import PrivateOperatingPoint, operating_point
 from .ratios import CONFUSION_METRICS
 from .site_plans import SitePlan, site_plan
 from .site_releases import SiteRelease, site_release
+from .threshold_foresight import ExpectedOperatingPoint, expected_operating_point
 from .values import PrivateValue
 from .zcdp import Composition, compose
 
@@ -38,6 +40,7 @@ __all__ = [
     "CONFUSION_METRICS",
     "CONFUSION_MECHANISMS",
     "compare",
+    "operating_point",
     "pr_curve",
     "roc_curve",
     "bin_count",
@@ -49,6 +52,7 @@ __all__ = [
     "PrivateComparison",
     "PrivateConfusion",
     "PrivateCurve",
+    "PrivateOperatingPoint",
     "PrivateCrossValidation",
     "site_plan",
     "site_release",
@@ -58,6 +62,8 @@ __all__ = [
     "SitesCurve",
     "expected_error",
     "ExpectedError",
+    "expected_operating_point",
+    "ExpectedOperatingPoint",
     "measure_epsilon",
     "MeasuredEpsilon",
     "attack",

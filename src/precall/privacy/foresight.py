@@ -203,7 +203,7 @@ def _rescaled(
     noise: SeededNoise,
 ) -> tuple[float, list[float]]:
     form, n_pos = METRICS[metric], _positives(n_rows, prevalence)
-    value = _exact(metric, *_guess(n_rows, prevalence))
+    value = _exact(metric, *guessed_rows(n_rows, prevalence))
     statistic = form.statistic(value, n_pos, n_rows)
     drawn = (form.add_noise(statistic, n_pos, n_rows, epsilon, noise) for _ in range(times))
     return value, [form.value(noisy, n_rows) for noisy in drawn]
@@ -220,7 +220,7 @@ def _curve(
     noise: SeededNoise,
 ) -> tuple[float, list[float]]:
     cuts = sites_edges(edges, n_rows, epsilon, n_sites)
-    positive, scores = _guess(n_rows, prevalence)
+    positive, scores = guessed_rows(n_rows, prevalence)
     fewer = scores.size
     counts = bin_counts(positive, scores, cuts)
     kind = _AREAS[metric].curve
@@ -229,7 +229,7 @@ def _curve(
     return _exact(metric, positive, scores), [curve.area() for curve in curves]
 
 
-def _guess(n_rows: int, prevalence: float) -> tuple[Mask, FloatArray]:
+def guessed_rows(n_rows: int, prevalence: float) -> tuple[Mask, FloatArray]:
     """Rows of the guess, without chance: even quantiles of the scores of both classes."""
     from scipy.special import betaincinv
 
