@@ -18,6 +18,7 @@ ABOUT = {
     "intervals": "how often each interval covers the true area, and its width",
     "missed": "how often intervals and bands hold when positives were never scored",
     "monitoring": "whether monitors keep their level, and how soon they notice",
+    "neighbours": "what a private number of rows changes in a curve",
     "planning": "whether planned widths and powers come true",
     "privacy": "what a private release costs in accuracy",
     "private_choice": "which private mechanism has the smallest error",

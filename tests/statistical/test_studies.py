@@ -22,6 +22,7 @@ from studies import (
     folds,
     intervals,
     monitoring,
+    neighbours,
     planning,
     privacy,
     region,
@@ -339,13 +340,23 @@ def test_folds():
     assert_close(pairs)
 
 
+def roots(new, old, value, error):
+    """Two root-mean-square errors, with the standard error of the larger simulation for both.
+
+    Squares of errors have a heavy tail: a small sample without large ones has a small mean and a
+    small estimate of its error too.
+    """
+    fewer = np.sqrt(old["data_sets"] / new["data_sets"])
+    return [(new[value], old[error] * fewer), (old[value], old[error])]
+
+
 def test_sites():
     committed, pairs = table("sites"), []
     for sites_and_sizes in ((1, "all"), (5, "unequal"), (20, "equal")):
         case = sites.Case(5000, 1.0, *sites_and_sizes)
-        for row in sites.simulate_case(case, 60, [SEED]):
+        for row in sites.simulate_case(case, 150, [SEED]):
             old = the_row(committed, **case._asdict(), area=row["area"])
-            pairs.append([(each["rmse"], each["error"]) for each in (row, old)])
+            pairs.append(roots(row, old, "rmse", "error"))
             pairs += [
                 [share_held(each, name) for each in (row, old)]
                 for name in ("rows_covered", "population_covered")
@@ -353,9 +364,19 @@ def test_sites():
     assert_close(pairs)
 
 
-def test_intervals_of_several_sites_cover():
-    for row in table("sites"):
-        for name in ("rows_covered", "population_covered"):
+def test_neighbours():
+    committed, pairs = table("neighbours"), []
+    for case in neighbours.cases(quick=False):
+        if case.rows == min(neighbours.ROWS):
+            [row] = neighbours.simulate_case(case, 150, [SEED])
+            old = the_row(committed, **case._asdict())
+            pairs += [roots(row, old, f"{area}_rmse", f"{area}_error") for area in ("ap", "auroc")]
+    assert_close(pairs)
+
+
+def test_intervals_of_private_curves_cover():
+    for row in [*table("sites"), *table("neighbours")]:
+        for name in (name for name in row if name.endswith("_covered")):
             held = round(row[name] * row["data_sets"])
             assert stats.binomtest(held, row["data_sets"], 0.95, "less").pvalue > ERROR_RATE / 100
 
@@ -384,7 +405,7 @@ def share_held(row, name):
     return value, np.sqrt(value * (1 - value) / n)
 
 
-WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, planning, sites]
+WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, neighbours, planning, sites]
 # Studies whose tables do not have all cases yet: their pages say what is there.
 UNFINISHED = ("bands",)
 

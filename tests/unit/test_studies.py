@@ -31,6 +31,7 @@ from studies import (
     gate,
     intervals,
     monitoring,
+    neighbours,
     planning,
     privacy,
     private_choice,
@@ -76,6 +77,7 @@ SLICES = {
         ],
     },
     monitoring: {"_LONGEST": 500},
+    neighbours: {"BINS": 5},
     planning: {
         "cases": lambda quick: [
             planning.Case("width", planning.ASSUMED, "aucpr", 0.4, 0.1, 0.5),

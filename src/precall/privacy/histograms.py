@@ -34,7 +34,7 @@ class NoisyHistogram:
     n_persons : int or None
         Public number of persons, if rows were drawn from each.
     neighbours : str
-        Which data sets are not to be told apart.
+        Between which data sets the release hides the difference.
     """
 
     counts: IntArray

@@ -1,4 +1,4 @@
-"""Which data sets are not to be told apart: with one row replaced, or with one row more or less.
+"""Between which data sets a release hides the difference: a row replaced, or a row more or less.
 
 With a replaced row the number of rows is public. With a row added or taken away it is private, and
 whatever it would decide (bins, array sizes, errors) has to be public from the start (``PROOFS.md``,
