@@ -246,6 +246,9 @@ def test_a_budget_knows_whom_it_protects(tmp_path):
     assert "neighbours='add_remove'" in repr(free)
     with pytest.raises(InputError, match="neighbours must be one of"):
         privacy.Budget(epsilon=1.0, neighbours="swap")
+    for ours in (free, privacy.Budget(epsilon=9.0)):
+        with pytest.raises(InputError, match="neighbours must be one of"):
+            spend(ours, neighbours="swap")
     with usual.parallel() as rows, pytest.raises(InputError, match="no parallel parts"):
         spend(rows.part("a"), **FREE)
 

@@ -45,7 +45,7 @@ def charged(epsilon: float, *, release: str, budget: str) -> float:
     A release for replaced rows shows the number of rows, which a budget for rows that are added or
     taken away has to protect: it is refused.
     """
-    if release == budget:
+    if as_neighbours(release) == budget:
         return epsilon
     if budget == ADD_REMOVE:
         raise BudgetError(
