@@ -101,10 +101,11 @@ def simulated(place: int, seed: int, data_sets: int, band_data_sets: int) -> lis
         for title, words in METRICS.items()
     }
     for title, kind in BANDS.items():
-        held = 0
+        held, curve = 0, None
         for ranking in rankings[:band_data_sets]:
             band = pr.band(ranking, kind, n_points=21, n_resamples=500, rng=rng)
-            curve = true_curve(model, prevalence, kind, band.x)
+            if curve is None:  # the points are the same in every band
+                curve = true_curve(model, prevalence, kind, band.x)
             held += bool(np.all((band.low <= curve) & (curve <= band.high)))
         counts[title] = held, band_data_sets
     return [
