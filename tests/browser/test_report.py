@@ -190,7 +190,10 @@ def test_the_answer_comes_first_and_the_order_is_kept(view, example):
     shown = view.page.eval_on_selector_all(
         "#findings li > span:last-child", "all => all.map(s => s.textContent)"
     )
-    assert shown == [finding.text for finding in example.evaluation.findings]
+    # A space that does not break keeps a number with its percent sign.
+    assert [" ".join(text.split()) for text in shown] == [
+        finding.text for finding in example.evaluation.findings
+    ]
 
 
 def test_the_headline_numbers_are_the_library_s(view, example):
@@ -563,6 +566,30 @@ def months(tmp_path_factory) -> tuple[Path, Evaluation]:
     evaluation = evaluate(y, scores, time=month, every="month")
     folder = tmp_path_factory.mktemp("months")
     return write_report(evaluation, folder / "page.html"), evaluation
+
+
+def test_decisions_are_readable_on_a_telephone(visit, tmp_path):
+    data = pr.load_example("tumours")
+    evaluation = evaluate(data.label, data.scores, net_benefit=True, cost_ratio=10)
+    view = visit(write_report(evaluation, tmp_path / "benefit.html"), width=390)
+    said = view.page.locator("#decisions table.slices td:last-child").first
+    assert said.bounding_box()["width"] > 300  # sentences, and not a column of words
+    names = view.page.locator("#decision-chart .legendtext").all_text_contents()
+    assert names[-2:] == [model.title for model in evaluation.models]
+    title = view.page.locator("#decision-chart .xtitle").bounding_box()
+    assert title["x"] >= 0
+    assert title["x"] + title["width"] <= 390
+
+
+def test_a_threshold_is_shown_with_all_its_digits(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.random(2000) < 0.1
+    path = write_report(evaluate(y, rng.normal(size=2000) + y), tmp_path / "digits.html")
+    for width in (1280, 390):
+        view = visit(path, width=width)
+        box = "document.getElementById('threshold')"
+        assert len(view.page.input_value("#threshold")) > 12
+        assert view.page.evaluate(f"{box}.scrollWidth - {box}.clientWidth") <= 0
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -588,6 +588,39 @@ def test_ranges_of_recall_that_hardly_part_are_shown_as_one():
     assert _spans([(0.1, 0.2), (0.21, 0.3), (0.6, 0.7)]) == "0.1 to 0.3 and 0.6 to 0.7"
 
 
+def test_a_curve_that_is_higher_but_for_small_gaps_is_not_said_to_differ_elsewhere():
+    from types import SimpleNamespace as Plain
+
+    from precall.display.sections import _dominance
+
+    found = {
+        "verdict": "open",
+        "baseline_better": (),
+        "candidate_better": ((0.1, 0.5), (0.51, 0.9)),
+    }
+    band = Plain(x=np.array([0.1, 0.9]), diagnostics=found)
+    one, two = (Plain(name=name, title=name) for name in "ab")
+    evaluation = Plain(
+        models=(one, two),
+        best=one,
+        settings=Plain(confidence_level=0.95, candidates=2),
+        difference_bands={"b": band},
+    )
+    assert _dominance(evaluation) == [
+        (
+            "a is more precise at nearly every recall between recall 0.1 and 0.9 "
+            "(95 % for the whole statement)."
+        )
+    ]
+    found["candidate_better"] = ((0.1, 0.5),)
+    assert _dominance(evaluation) == [
+        (
+            "a is more precise at recall 0.1 to 0.5; elsewhere between recall 0.1 and 0.9 a and b "
+            "cannot be distinguished (95 % for the whole statement)."
+        )
+    ]
+
+
 def test_what_other_tools_print_is_folded_away_under_how_far_they_are_apart():
     y = np.repeat([1, 0], 50)
     evaluation = evaluate(y, {"a": np.random.default_rng(0).random(100)})

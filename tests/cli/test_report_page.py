@@ -151,3 +151,13 @@ def test_colours_have_contrast(scheme):
             assert _contrast(colour[text], colour[ground]) >= 4.5, (text, ground)
     for line in ("edge", *(f"m{k}" for k in range(10))):
         assert _contrast(colour[line], colour["paper"]) >= 3, line
+
+
+def test_numbers_stay_with_their_sign():
+    from precall.display.report import prose
+
+    assert (
+        prose("95 % of 3 rows, p = 0.65")
+        == "95\N{NO-BREAK SPACE}% of 3 rows, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.65"
+    )
+    assert prose("p < 0.001; a % sign") == "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001; a % sign"

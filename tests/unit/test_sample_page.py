@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import precall as pr
+from precall.evaluation import wording
 
 pytest.importorskip("jinja2")
 
@@ -30,6 +31,16 @@ def test_the_page_has_numbers_curve_and_strata(people, tmp_path):
     assert "a<b>" not in text
     assert text.count("<polyline") == 2
     assert "Which model is better?" in text
+    # Models differ in dash and mark too, and the numbers of the chart can be read.
+    dashes = re.findall(r'<polyline points="[^"]*" stroke-dasharray="([^"]*)"', text)
+    assert dashes == ["none", "5 2"]
+    assert text.count('class="mark-of-model"') == 2
+    [table] = re.findall(r'<details class="numbers">.*?</details>', text, flags=re.DOTALL)
+    curve = pr.band(sample, model="other", n_points=41)
+    low, high = curve.limits_at(0.5)
+    row = re.search(r'<th scope="row">0.5</th>(.*?)</tr>', table).group(1)
+    height = np.interp(0.5, curve.x, curve.y)
+    assert f">{wording.interval(height, low, high)}<" in row
     found = pr.interval(sample, model="other")
     assert f"{found.estimate:.3f} ({found.low:.3f} to {found.high:.3f})" in text
     for each in plan.strata:

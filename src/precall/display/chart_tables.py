@@ -47,6 +47,23 @@ def chart_tables(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
     return tables
 
 
+def band_table(bands: Sequence[Band], titles: Sequence[str], of: str) -> dict[str, Any]:
+    """Return the table of curves that are known by their bands only."""
+    rows = [
+        (
+            f"{recall:g}",
+            [_limited(float(np.interp(recall, one.x, one.y)), one, recall) for one in bands],
+        )
+        for recall in _RECALLS
+        if all(_reaches(one, recall) for one in bands)
+    ]
+    return _table(of, "recall", titles, rows)
+
+
+def _reaches(band: Band, at: float) -> bool:
+    return bool(band.x[0] - TOLERANCE <= at <= band.x[-1] + TOLERANCE)
+
+
 def _table(
     of: str, over: str, titles: Sequence[str], rows: Sequence[tuple[str, list[str]]]
 ) -> dict[str, Any]:
@@ -73,7 +90,7 @@ def _precision(evaluation: Evaluation) -> dict[str, Any]:
 
 def _limited(value: float, band: Band | None, at: float) -> str:
     """A height with the limits of the band, where the band goes that far."""
-    if band is None or not band.x[0] - TOLERANCE <= at <= band.x[-1] + TOLERANCE:
+    if band is None or not _reaches(band, at):
         return wording.number(value)
     low, high = band.limits_at(at)
     return wording.interval(value, float(low), float(high), signed=band.low.min() < 0)
@@ -93,9 +110,8 @@ def _differences(evaluation: Evaluation) -> dict[str, Any]:
     for recall in _RECALLS[:-1]:
         cells = []
         for band in bands.values():
-            inside = band.x[0] - TOLERANCE <= recall <= band.x[-1] + TOLERANCE
             value = float(np.interp(recall, band.x, band.y))
-            cells.append(_limited(value, band, recall) if inside else "–")
+            cells.append(_limited(value, band, recall) if _reaches(band, recall) else "–")
         rows.append((f"{recall:g}", cells))
     names = [f"{evaluation.best.title} − {titles[name]}" for name in bands]
     return _table("difference of precision, with the limits of the band", "recall", names, rows)

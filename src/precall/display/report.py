@@ -141,6 +141,13 @@ def render_report(evaluation: Evaluation, *, origin: Origin | None = None) -> st
     return page
 
 
+def prose(sentence: str) -> str:
+    """Keep a number and its percent sign, and a p-value, on one line of a page."""
+    return re.sub(
+        r"(?<=\d) (?=%)|(?<=\bp) (?=[=<] )|(?<=\bp [=<]) ", "\N{NO-BREAK SPACE}", sentence
+    )
+
+
 def template_named(name: str) -> Any:
     """Return one of the templates, with the filters that all pages use."""
     try:
@@ -160,6 +167,7 @@ def template_named(name: str) -> Any:
         "number": wording.number,
         "threshold": wording.threshold,
         "plural": wording.plural,
+        "prose": prose,
     }
     return environment.get_template(name)
 

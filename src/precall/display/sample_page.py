@@ -17,6 +17,7 @@ from ..inference.bands import band
 from ..inference.compare import compare
 from ..inference.intervals import interval
 from ..metrics import Metric, as_metric
+from .chart_tables import band_table
 from .report import Origin, frame, template_named, write_page
 
 #: What is shown unless something else is asked for.
@@ -25,9 +26,9 @@ _POINTS = 41
 _MOST_STRATA = 40
 _FEW_LABELS = 10
 _INTERVALS = (
-    "the number of positives of each stratum has exact limits (Clopper and Pearson), drawn in "
-    "because some rows are known; what moving each to its limits does to the metric is put "
-    "together by MOVER (Zou and Donner 2008)"
+    "the number of positives of each stratum has exact limits (Clopper and Pearson), narrowed by "
+    "the labels that are known; what each stratum's limits do to the metric is put together by "
+    "MOVER (Zou and Donner 2008)"
 )
 _ASSUMES = "labelled rows were drawn at random, with the probabilities that were given"
 _PROXY = (
@@ -85,6 +86,7 @@ def render_sample_report(
     strata = _strata(sample)
     left_out = len(strata) - _MOST_STRATA
     more = f"{wording.plural(left_out, 'stratum', 'strata')} more." if left_out > 0 else ""
+    chart = _chart(sample, confidence_level)
     several = len(models) > 1 and sample.n_positives > 0
     text: str = template.render(
         sample=sample,
@@ -95,7 +97,8 @@ def render_sample_report(
         measures=measures,
         differences=_differences(sample, asked[0], confidence_level) if several else None,
         differences_of=asked[0].title,
-        chart=_chart(sample, confidence_level),
+        chart=chart,
+        chart_tables={} if chart is None else {"pr": chart["table"]},
         strata=strata[:_MOST_STRATA],
         more_strata=more,
         methods=_methods(sample),
@@ -207,11 +210,12 @@ def _chart(sample: Sample, level: float) -> dict[str, Any] | None:
         rows = _TOP + _UP * (1.0 - np.asarray(y))
         return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(columns, rows, strict=True))
 
-    lines = []
+    lines, bands = [], []
     for name in sample.names:
         found = band(sample, model=name, confidence_level=level, n_points=_POINTS)
         outline = np.append(found.x, found.x[::-1]), np.append(found.low, found.high[::-1])
         lines.append({"band": points(*outline), "curve": points(found.x, found.y)})
+        bands.append(found)
     ticks = [
         {
             "x": round(_LEFT + _ACROSS * at, 1),
@@ -220,7 +224,9 @@ def _chart(sample: Sample, level: float) -> dict[str, Any] | None:
         }
         for at in (0.0, 0.25, 0.5, 0.75, 1.0)
     ]
-    return {"lines": lines, "ticks": ticks}
+    of = f"precision (with the limits of the {wording.percent(level)} band)"
+    table = band_table(bands, wording.clean_names(sample.names), of)
+    return {"lines": lines, "ticks": ticks, "table": table}
 
 
 def _strata(sample: Sample) -> list[dict[str, Any]]:

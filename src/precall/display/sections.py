@@ -144,12 +144,16 @@ def _dominance(evaluation: Evaluation) -> list[str]:
         elif said["verdict"] == "baseline dominates":
             text = f"{other} is at least as precise as {best} at every recall {span}"
         elif said["candidate_better"] or said["baseline_better"]:
-            parts = [
-                f"{model} is more precise at recall {_spans(said[key])}"
+            whole = f"{band.x[0]:.2g} to {band.x[-1]:.2g}"
+            shown = [
+                (model, _spans(said[key]))
                 for model, key in ((best, "candidate_better"), (other, "baseline_better"))
                 if said[key]
             ]
+            parts = [f"{model} is more precise at recall {where}" for model, where in shown]
             text = f"{wording.listing(parts)}; elsewhere {span} {_alike(best, other)}"
+            if len(shown) == 1 and shown[0][1] == whole:  # but for gaps too small to name
+                text = f"{shown[0][0]} is more precise at nearly every recall {span}"
         else:
             text = f"{_alike(best, other)} at any recall {span}"
         sentences.append(f"{text} ({level} for the whole statement{chosen}).")

@@ -174,8 +174,7 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     if shown:
         sentences.append(f"It is better than {wording.listing(shown)}{hint}.")
     if others:
-        also = "also " if shown else ""
-        sentences.append(f"It is not shown to be {also}better than {wording.listing(others)}.")
+        sentences.append(f"It is not shown to be better than {wording.listing(others)}.")
     return " ".join(sentences)
 
 

@@ -251,7 +251,7 @@
     const chart = layout(colours, axis(colours, "recall", [0, 1]),
       axis(colours, "difference of precision", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
     chart.showlegend = true;
-    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 }, traceorder: "normal" };
     chart.margin.t = 12 + 24 * data.differences.length;
     draw("difference-chart", traces, chart);
   }
@@ -273,10 +273,10 @@
       traces.push(marksOf(one.model, one.x, one.y.map((v) => v / (top || 1)), colours.models[one.model]));
       traces[traces.length - 1].y = traces[traces.length - 1].y.map((v) => v * (top || 1));
     });
-    const chart = layout(colours, axis(colours, "threshold probability: act on scores at or above it", [0, 1]),
+    const chart = layout(colours, axis(colours, "threshold probability" + (byId("decision-chart").clientWidth > 600 ? ": act on scores at or above it" : ""), [0, 1]),
       axis(colours, "net benefit per row", [-0.25 * top, 1.08 * top], { zeroline: true, zerolinecolor: colours.soft, automargin: true }));
     chart.showlegend = true;
-    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 } };
+    chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 }, traceorder: "normal" };
     chart.margin.t = 40;
     draw("decision-chart", traces, chart);
   }
