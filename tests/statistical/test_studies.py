@@ -25,6 +25,8 @@ from studies import (
     neighbours,
     planning,
     privacy,
+    private_choice,
+    private_threshold,
     region,
     sites,
 )
@@ -156,6 +158,30 @@ def test_privacy():
                 pairs.append([(r["value"], r["standard_error"]) for r in (row, old)])
     assert len(pairs) == 16
     assert_close(pairs)
+
+
+def test_private_choice():
+    committed, pairs = table("private_choice"), []
+    for case in (
+        private_choice.Case("bibeta", 500, 0.5, 1.0),
+        private_choice.Case("ten levels", 2000, 0.1, 0.5),
+    ):
+        for row in private_choice.simulate(case, 15, [SEED]):
+            if row["mechanism"] in ("rescaled", "curve"):
+                key = {name: row[name] for name in (*case._fields, "metric", "mechanism")}
+                old = the_row(committed, **key)
+                pairs.append([(r["error"], r["standard_error"]) for r in (row, old)])
+    assert len(pairs) == 8
+    assert_close(pairs)
+
+
+def test_private_thresholds_break_fewer_promises_than_they_may():
+    rows = table("private_threshold")
+    assert len(rows) == len(private_threshold.cases(quick=False))
+    for row in rows:
+        broken = round(row["broken"] * row["data_sets"])
+        level = 1 - private_threshold.CONFIDENCE_LEVEL
+        assert stats.binomtest(broken, row["data_sets"], level, "greater").pvalue > ERROR_RATE
 
 
 def test_bands():
