@@ -10,8 +10,9 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.compare import RankedModels
-from precall.inference.permutation import midranks, swap_differences
+from precall.inference.permutation import _numbered, _places, midranks, swap_differences
 from precall.inference.significance import bootstrap_test, holm, largest_deviation, student_test
+from precall.rows import locate
 from tests import naive_inference
 
 pytestmark = [
@@ -453,3 +454,19 @@ def test_simultaneous_intervals_are_the_wider_ones():
         for key, interval in found.intervals.items():
             assert found.simultaneous[key].width > interval.width
         assert found.to_dict()["pairs"][0]["simultaneous_low"] == found.simultaneous["a", "b"].low
+
+
+def test_rows_are_placed_and_numbered_as_by_searching_and_sorting():
+    rng = np.random.default_rng(12)
+    for decimals in (0, 1, 5):
+        positive = rng.random(300) < 0.2
+        first, second = (midranks(np.round(rng.normal(size=300), decimals)) for _ in range(2))
+        size, places = _places(first, second, positive)
+        threshold = np.unique(np.concatenate([first[positive], second[positive]]))[::-1]
+        assert size == threshold.size
+        for place, ranks in zip(places, (first, second), strict=True):
+            np.testing.assert_array_equal(place, locate(threshold, ranks))
+        code = places[0] * (2 * size + 1) + places[1]
+        expected = np.unique(code, return_inverse=True, return_counts=True)[1:]
+        for found, wanted in zip(_numbered(code), expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
