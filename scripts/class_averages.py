@@ -46,11 +46,11 @@ class Setting:
         least = min(self.shares) * self.rows
         kind = "labels" if self.several else "classes"
         together = {-1.0: "scores add up", 0.0: "scores independent"}
-        told = together.get(self.common, f"correlation {self.common:g}")
+        said = together.get(self.common, f"correlation {self.common:g}")
         tails = ", heavy tails" if self.tails else ""
         return (
             f"{len(self.shares)} {kind}, {self.rows:,} rows, at least {least:.0f} positives each, "
-            f"{told}, shift {self.shift:g}{tails}"
+            f"{said}, shift {self.shift:g}{tails}"
         )
 
     def draw(self, rng: np.random.Generator) -> tuple[Array, Array]:
