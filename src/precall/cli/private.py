@@ -51,7 +51,7 @@ _MEANINGS = {
         "precall private scores.csv --label y --score model --epsilon 1 --curve --json",
         "precall private scores.csv --label y --score model --epsilon 1 --ledger l.json",
         "precall private scores.csv --label y --score new --baseline old --epsilon 1",
-        "precall private scores.csv --label y --score model --epsilon 1 --min-precision 0.8",
+        "precall private scores.csv --label y --score s --epsilon 1 --min-precision 0.8",
         "precall private scores.csv --label y --score model --epsilon 1 --dry-run",
     ),
 )
