@@ -164,8 +164,10 @@ def _draw_block(
     place, level = own / total, np.broadcast_to(grid, (n_draws, grid.size))
     counted = np.cumsum(np.stack([places.before.rows, places.inside.rows], axis=-1))
     # Under one row above is compatible with none; and so at the other end.
+    # Parts of tied rows add up to whole ones but for rounding.
+    counted = np.round(counted, 9)
     first = 1 + np.count_nonzero(counted < 1.0)
-    last = np.count_nonzero(counted <= counted[-1] + places.after.rows[0] - 1.0)
+    last = np.count_nonzero(counted <= np.round(counted[-1] + places.after.rows[0], 9) - 1.0)
     return _Drawn(
         interpolate_rows(level, place, others / whole),
         level < place[:, first : first + 1],
