@@ -26,6 +26,8 @@ FloatArray = npt.NDArray[np.float64]
 
 # Where between the estimate and a limit the metric is asked for.
 _INSIDE = np.array([1.0 / 3.0, 2.0 / 3.0, 1.0])
+# Levels at which the limits are found; lower ones have those of the first.
+_LEVELS = (0.5, math.erf(math.sqrt(0.5)), 0.8, 0.9, 0.95, 0.99, 0.999, 0.99999)
 # So few positives of a piece may have been found by luck.
 _FEW = 2.0
 
@@ -52,6 +54,7 @@ class SampleEvidence:
     variance: float
     bounds: tuple[float, float]
     looks: int = 1
+    _found: dict[int, FloatArray] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def estimate(self) -> float:
@@ -65,17 +68,49 @@ class SampleEvidence:
         return (high - low) / 2.0
 
     def limits(self, confidence_level: float) -> tuple[float, float]:
-        """Return the limits."""
+        """Return the limits; those of a lower level lie inside those of a higher one."""
         level = 1.0 - (1.0 - confidence_level) / self.looks
-        own = normal_quantile(level) ** 2 * self.variance
         centre = float(self.value(self.pieces.estimate))
-        moves, changes = self._moves(level)
-        low, high = (
-            centre + sign * self._distance(sign * changes, moves, own, sign) for sign in (-1.0, 1.0)
-        )
+        down, up = self._distances(level)
         # What was seen is a bound that must hold: rounded outwards.
         slack = TOLERANCE * abs(centre)
-        return max(low - slack, self.bounds[0]), min(high + slack, self.bounds[1])
+        low, high = centre - down - slack, centre + up + slack
+        return max(low, self.bounds[0]), min(high, self.bounds[1])
+
+    def _distances(self, level: float) -> FloatArray:
+        """Return how far the number goes down and up, never less at a higher level.
+
+        The points that are tried inside the limits of a piece move with the level, and a metric
+        that jumps up and down, such as precision at a recall, may be less far off at those of the
+        higher one. So the largest distances up to some levels count, and between these levels
+        distances grow with the normal quantile.
+        """
+        above = int(np.searchsorted(_LEVELS, level - TOLERANCE))
+        if above == 0:
+            return self._farthest(0)
+        if above == len(_LEVELS):
+            return np.maximum(self._farthest(above - 1), self._at_level(level))
+        start, here, end = (
+            normal_quantile(at) for at in (_LEVELS[above - 1], level, _LEVELS[above])
+        )
+        part = min((here - start) / (end - start), 1.0)
+        low, high = self._farthest(above - 1), self._farthest(above)
+        return np.asarray(low + part * (high - low))
+
+    def _farthest(self, number: int) -> FloatArray:
+        """Return the largest distances up to one of the levels."""
+        if number not in self._found:
+            found = self._at_level(_LEVELS[number])
+            if number:
+                found = np.maximum(found, self._farthest(number - 1))
+            self._found[number] = found
+        return self._found[number]
+
+    def _at_level(self, level: float) -> FloatArray:
+        """Return how far the number goes down and up at one level."""
+        own = normal_quantile(level) ** 2 * self.variance
+        moves, changes = self._moves(level)
+        return np.array([self._distance(sign * changes, moves, own, sign) for sign in (-1.0, 1.0)])
 
     def deviations(self) -> FloatArray:
         """Return by how much the number moves with one standard error of each piece's positives."""
