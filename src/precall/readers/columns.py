@@ -20,7 +20,7 @@ from .._arrow import is_nested, is_number, numpy_of, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
 from .label_columns import positive_numbers, positive_text
-from .messages import no_rows, refuse_nested, shown, source_name
+from .messages import no_rows, not_numbers, refuse_nested, shown, source_name
 from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
 from .options import ReadOptions
@@ -349,9 +349,9 @@ def _times(column: Any, name: str) -> Array:
 
 def _scores(column: Any, name: str) -> Array:
     if not is_number(column):
+        found = _content(column)
         raise InputError(
-            f"score column {shown(name)} holds {_content(column)}, not numbers: name a column of "
-            "numbers, or convert it first."
+            f"score column {shown(name)} holds {found}, not numbers: {not_numbers(found)}."
         )
     reject_nulls(column, name)
     scores = _validation.as_scores(numpy_of(column), f"column {shown(name)}")

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ..exceptions import InputError
 from .layout import Layout, layout
-from .messages import shown, source_name
+from .messages import not_numbers, shown, source_name
 from .sources import File
 from .wanted import Wanted
 
@@ -163,9 +163,9 @@ def _may_be_comma(
 def _refuse_text(dialect: Dialect, wanted: Wanted) -> None:
     for name in wanted.columns:
         if name in wanted.numbers and dialect.types[name] == _rungs()[-1]:
+            word = shown(dialect.words.get(name, ""))
             raise InputError(
-                f"column {shown(name)} holds text such as {shown(dialect.words.get(name, ''))}, "
-                "not numbers: name a column of numbers, or convert it first."
+                f"column {shown(name)} holds text such as {word}, not numbers: {not_numbers(word)}."
             )
 
 
