@@ -20,6 +20,7 @@ from studies import (
     downsampling,
     drug_discovery,
     folds,
+    gate,
     intervals,
     monitoring,
     neighbours,
@@ -29,6 +30,7 @@ from studies import (
     private_threshold,
     region,
     sites,
+    slices,
 )
 from studies._band_rows import slope
 from studies._results import read_rows
@@ -431,7 +433,63 @@ def share_held(row, name):
     return value, np.sqrt(value * (1 - value) / n)
 
 
-WRITTEN = [audit, band_theory, bands, folds, intervals, monitoring, neighbours, planning, sites]
+def test_gate():
+    committed, pairs = table("gate"), []
+    for model, prevalence, n_pos in (("binormal_1", 0.1, 40), ("mixture+1", 0.1, 100)):
+        rng = np.random.default_rng([SEED, n_pos])
+        truth, passed, better, _ = gate.at_target(model, prevalence, n_pos, 2000, rng)
+        old = the_row(committed, part="target", about=model, number=prevalence, n_pos=n_pos)
+        assert truth == pytest.approx(old["truth"], rel=1e-5)
+        new = {"data_sets": 2000, "false_passes": passed, "passes_if_better": better}
+        names = ("false_passes", "passes_if_better")
+        pairs += [[share_held(row, name) for row in (new, old)] for name in names]
+    assert_close(pairs)
+
+
+def test_a_gate_passes_what_is_at_its_target_or_margin_as_seldom_as_it_says():
+    rows = [row for row in table("gate") if row["part"] in ("target", "margin")]
+    assert {row["data_sets"] for row in rows} == {10_000}
+    for row in rows:
+        # Each at one in 1,000, all cases together.
+        chance = ERROR_RATE / len(rows)
+        count = round(row["data_sets"] * row["false_passes"])
+        assert stats.binom.sf(count - 1, row["data_sets"], 0.05) > chance, row
+
+
+def test_slices():
+    committed, pairs = table("slices"), []
+    for place, count in ((0, 150), (7, 40)):
+        new = slices.simulated(place, count, SEED)
+        old = the_row(committed, part="holds", case=place)
+        names = ("all_hold", "called_worse")
+        pairs += [[share_held(row, name) for row in (new, old)] for name in names]
+    assert_close(pairs)
+
+
+def test_limits_of_slices_hold_at_once_and_chance_calls_few_of_them_worse():
+    rows = [row for row in table("slices") if row["part"] == "holds"]
+    assert len(rows) == len(slices.CASES)
+    for row in rows:
+        n = row["data_sets"]
+        chance = ERROR_RATE / len(rows)
+        assert stats.binom.cdf(round(n * row["all_hold"]), n, 0.95) > chance, row
+        if not slices.CASES[row["case"]].spread:
+            assert stats.binom.sf(round(n * row["called_worse"]) - 1, n, 0.05) > chance, row
+
+
+WRITTEN = [
+    audit,
+    band_theory,
+    bands,
+    folds,
+    gate,
+    intervals,
+    monitoring,
+    neighbours,
+    planning,
+    sites,
+    slices,
+]
 # Studies whose tables do not have all cases yet: their pages say what is there.
 UNFINISHED = ("bands",)
 

@@ -85,6 +85,8 @@ def parse_rule(words: object) -> AskedRule:
     if parts["sign"] not in _SIGNS:
         raise InputError(f"rule {words!r} must use >= or <=, not {parts['sign']}: {_HOW}.")
     metric, target = parts["metric"].strip(), parts["target"].strip()
+    if not metric:
+        raise InputError(f"rule {words!r} names no metric: {_HOW}.")
     try:
         what = as_metric(metric)
     except InputError as error:
