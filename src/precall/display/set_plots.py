@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..groups.averages import Aggregate
     from ..ranking.ranking_set import RankingSet
 
-# More curves than this cannot be told apart by colour and dash, so they are drawn alike.
+# More curves than this cannot be distinguished by colour and dash, so they are drawn alike.
 _MOST_NAMED = 12
 _THIN = 5e-4
 

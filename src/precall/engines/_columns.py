@@ -29,7 +29,7 @@ Mask = npt.NDArray[np.bool_]
 class Request:
     """Which columns to read, and what counts as positive.
 
-    With `one_against_rest` there may be more than two labels; `say` is told which are negative.
+    With `one_against_rest` there may be more than two labels; `say` hears which are negative.
     `crossed` are further columns of groups, whose combinations with `group` are the groups; with
     `missing_groups` rows without a group are one too. Databases know both.
     """
