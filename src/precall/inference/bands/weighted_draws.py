@@ -79,8 +79,10 @@ class _Weights:
     @property
     def _gamma(self) -> tuple[FloatArray, FloatArray]:
         held = self.total > 0
-        square = np.where(held, self.square, 1.0)
-        shape = np.where(held, self.total**2 / square, 0.0)
+        # At most one for each row. The squares of light rows beside very heavy ones are lost to
+        # rounding, and then each of them counts as one.
+        square = np.maximum(self.square, self.total**2 / np.where(held, self.rows, 1.0))
+        shape = np.where(held, self.total**2 / np.where(held, square, 1.0), 0.0)
         # Equal weights are worth their number of rows, whatever the rounding.
         whole = np.round(shape)
         shape = np.where(np.abs(shape - whole) <= 1e-9 * np.maximum(whole, 1.0), whole, shape)
