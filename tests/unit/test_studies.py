@@ -1,5 +1,6 @@
 """Studies run end to end on thin slices, go on after an interruption, and compute what they say."""
 
+import itertools
 import json
 import math
 import os
@@ -48,6 +49,14 @@ from studies._scores import read_scores
 
 ROOT = Path(__file__).parents[2]
 
+
+class Clock:
+    """Time that passes by one whenever somebody looks: a case takes as long each time."""
+
+    def __init__(self):
+        self.process_time = itertools.count().__next__
+
+
 # What is changed to make a slice thin; only what the study reads in its own process, because the
 # processes of more than one worker import their modules anew.
 SLICES = {
@@ -70,7 +79,12 @@ SLICES = {
         "GRIDS": {"quadratic discriminant": {"reg_param": [0.3]}},
         "_NEW": (50, 200),
     },
-    gate: {"PREVALENCES": (0.1,), "N_POS": (20, 40), "OTHERS": ("auroc", "recall_at_threshold")},
+    gate: {
+        "PREVALENCES": (0.1,),
+        "N_POS": (20, 40),
+        "OTHERS": ("auroc", "recall_at_threshold"),
+        "time": Clock(),
+    },
     intervals: {
         "plan": lambda quick: [
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
@@ -97,7 +111,7 @@ SLICES = {
     },
     region: {},
     sites: {"SITES": (2,)},
-    slices: {},
+    slices: {"time": Clock()},
 }
 NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}
 studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
