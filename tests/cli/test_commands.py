@@ -232,3 +232,10 @@ def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, m
     (tmp_path / "first.html").unlink()
     assert run(*command[1:]).status == 0
     assert (tmp_path / "first.html").read_text(encoding="utf-8") == first
+
+
+@pytest.mark.parametrize("module", ["precall", "precall.cli"])
+def test_python_runs_the_command_line_by_either_name(module):
+    asked = [sys.executable, "-m", module, "--version"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"precall {__version__}"

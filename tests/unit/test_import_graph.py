@@ -58,7 +58,7 @@ ROOMS = {
     "evaluation": "evaluation",
     "gates": "gates",
     "display": "display",
-    "cli": "cli",
+    "cli": "cli __main__",
     "readers": "readers",
     "engines": "engines",
     "simulate": "simulate",

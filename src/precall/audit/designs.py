@@ -167,8 +167,12 @@ def runs_of_shares(labelled: Array, inclusion: FloatArray) -> Runs:
     Where strata are ranges of the score, a run of n labelled rows of equal probability p, from the
     highest score down, comes from ``n / p`` rows: together they have to be the population.
     """
-    if np.any((inclusion <= 0.0) | (inclusion > 1.0)):
-        raise InputError("inclusion must be above 0 and at most 1.")
+    outside = np.flatnonzero((inclusion <= 0.0) | (inclusion > 1.0))
+    if outside.size:
+        raise InputError(
+            f"inclusion must be above 0 and at most 1, got {inclusion[outside[0]]:g} for a row "
+            f"with a label ({outside.size:,} such): a row that was drawn had a probability above 0."
+        )
     order = np.argsort(labelled, kind="stable")[::-1]
     shares = inclusion[order]
     fresh = np.append(True, ~np.isclose(shares[1:], shares[:-1], rtol=1e-6, atol=0.0))

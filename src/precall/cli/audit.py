@@ -369,8 +369,8 @@ def _of_population(
     empty = sum(value is None or value != value for value in found.values())
     if empty:
         raise InputError(
-            f"{plural(empty, 'row')} of {len(found):,} have no label yet: fill in label column "
-            f"{label!r}."
+            f"{plural(empty, 'row')} of {len(found):,} {'has' if empty == 1 else 'have'} no label "
+            f"yet: fill in label column {label!r}."
         )
     chosen, first = np.unique(rows, return_index=True)
     shares = drawn[inclusion][first].astype(np.float64)
