@@ -22,6 +22,7 @@ from studies import (
     folds,
     gate,
     intervals,
+    missed,
     monitoring,
     neighbours,
     planning,
@@ -174,6 +175,17 @@ def test_private_choice():
                 old = the_row(committed, **key)
                 pairs.append([(r["error"], r["standard_error"]) for r in (row, old)])
     assert len(pairs) == 8
+    assert_close(pairs)
+
+
+def test_private_threshold():
+    committed, pairs = table("private_threshold"), []
+    for model, epsilon in (("calibrated", 4.0), ("steep", 1.0)):
+        case = private_threshold.Case(model, 2000, 0.8, epsilon)
+        (row,) = private_threshold.simulate(case, 100, [SEED])
+        both = row, the_row(committed, **case._asdict())
+        pairs += [[share_held(each, name) for each in both] for name in ("broken", "made")]
+        pairs.append([(each["recall"], each["recall_error"]) for each in both])
     assert_close(pairs)
 
 
@@ -407,6 +419,15 @@ def test_intervals_of_private_curves_cover():
         for name in (name for name in row if name.endswith("_covered")):
             held = round(row[name] * row["data_sets"])
             assert stats.binomtest(held, row["data_sets"], 0.95, "less").pvalue > ERROR_RATE / 100
+
+
+def test_missed():
+    committed, pairs = table("missed"), []
+    for place in (0, 6):
+        for row in missed.simulated(place, SEED, 200, 20):
+            old = the_row(committed, case=place, what=row["what"])
+            pairs.append([share_held(each, "coverage") for each in (row, old)])
+    assert_close(pairs)
 
 
 def test_audit():

@@ -28,7 +28,11 @@ def test_closed_forms_are_the_estimators_on_the_rankings(estimator, recall):
             perfect = kernel(make_steps(Cells(one, none, none, m)), *recall)
             # A difference of two sums over up to 30 rows, divided by a range of down to 0.01.
             sizes = SimpleNamespace(
-                n_pos=n, n_neg=m, prevalence=n / (n + m), divisible=np.array(False)
+                n_pos=n,
+                n_neg=m,
+                all_positives=n,
+                prevalence=n / (n + m),
+                divisible=np.array(False),
             )
             assert area_limits(sizes, estimator, recall) == (
                 pytest.approx(float(worst), rel=1e-11),

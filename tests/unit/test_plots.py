@@ -173,6 +173,12 @@ NOTHING_TO_DRAW = {
     **dict.fromkeys(
         ["ExpectedError", "Exposure", "MeasuredEpsilon"], "one number and its uncertainty"
     ),
+    **dict.fromkeys(["SitePlan", "SiteRelease"], "a file for others, who draw what they combine"),
+    **dict.fromkeys(
+        ["PrivateOperatingPoint", "ExpectedOperatingPoint"], "one threshold and its promise"
+    ),
+    "Composition": "one number for each way to count",
+    "PlannedRows": "rows to label, as a table",
 }
 
 

@@ -31,6 +31,7 @@ from studies import (
     folds,
     gate,
     intervals,
+    missed,
     monitoring,
     neighbours,
     planning,
@@ -90,6 +91,7 @@ SLICES = {
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
         ],
     },
+    missed: {},
     monitoring: {"_LONGEST": 500},
     neighbours: {"BINS": 5},
     planning: {
