@@ -67,7 +67,7 @@ def true_curve(model: Any, prevalence: float, kind: str, x: Any) -> Any:
     return np.where(inside, heights, 0.0)
 
 
-def draw(model: Any, rows: int, prevalence: float, rng: np.random.Generator) -> pr.Ranking:
+def drawn_ranking(model: Any, rows: int, prevalence: float, rng: np.random.Generator) -> pr.Ranking:
     """Draw rows until both classes were scored."""
     while True:
         positives = int(rng.binomial(rows, prevalence))
@@ -95,7 +95,7 @@ def simulated(place: int, seed: int, data_sets: int, band_data_sets: int) -> lis
     name, positives, prevalence = list(product(MODELS, POSITIVES, PREVALENCES))[place]
     model, rng = MODELS[name], np.random.default_rng([seed, place])
     truth, rows = truths(model, prevalence), round(positives / prevalence)
-    rankings = [draw(model, rows, prevalence, rng) for _ in range(data_sets)]
+    rankings = [drawn_ranking(model, rows, prevalence, rng) for _ in range(data_sets)]
     counts = {
         title: (held_by_intervals(rankings, words, truth[title]), data_sets)
         for title, words in METRICS.items()
