@@ -122,6 +122,11 @@ def test_clusters_widen_the_interval_and_are_mentioned(good):
     effect = (ours.high - ours.low) / (plain.high - plain.low)
     assert evaluation.models[0].cluster_effect == pytest.approx(effect)
     assert f"{effect:.2g} times as wide" in told(evaluation)
+    assert "read them as too narrow" in told(evaluation)
+    alone = evaluate(y, {"a": score}, clusters=np.arange(y.size))
+    assert alone.models[0].cluster_effect < 1.05
+    assert "and may be too narrow" in told(alone)
+    assert "read them as too narrow" not in told(alone)
     assert "if rows are independent" in " ".join(evaluation.answer)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.evaluation import evaluate_rankings
+from precall.evaluation import evaluate_rankings, wording
 from precall.exceptions import InputError
 
 OPTIONS = ("--label", "y", "--score", "a", "--score", "b")
@@ -67,6 +67,22 @@ def test_rankings_are_evaluated_there_too(rows):
     ranking = pr.rank(rows["y"], rows["a"])
     found = evaluate_rankings({"a": ranking}, prevalence=0.05)
     assert found.best.measures["aucpr"].estimate == pr.interval(ranking, prevalence=0.05).estimate
+
+
+def test_what_ties_allow_is_said_of_that_prevalence(rows, tmp_path):
+    """One area has one value on a page: the range holds the estimate that stands beside it."""
+    rough = np.round(rows["a"], 1)
+    evaluation = pr.evaluate(rows["y"], {"a": rough}, prevalence=0.02)
+    bounds = pr.tie_bounds(pr.rank(rows["y"], rough).at_prevalence(0.02))
+    [model] = evaluation.models
+    assert bounds.low <= model.measures["aucpr"].estimate <= bounds.high
+    assert not pr.tie_bounds(model.ranking).low <= model.measures["aucpr"].estimate
+    shown = wording.bounds(bounds.low, bounds.high)
+    [said] = [each.text for each in evaluation.findings if "inside ties" in each.text]
+    assert said.endswith(f"AUCPR could be {shown}.")
+    page = evaluation.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.count(shown) == 2
+    assert "for a, at the prevalence of these rows</summary>" in page
 
 
 def test_the_page_says_which_command_makes_it_again(run, csv_file, tmp_path):

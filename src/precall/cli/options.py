@@ -234,8 +234,8 @@ every_option = click.option(
     "--every",
     type=Length(),
     metavar="LENGTH",
-    help="Length of a window: day, week, month, ... of dates, a number of numbers; ten windows of "
-    "as many rows if not given.",
+    help="Length of a window: day, week, month, ... for dates, a number for numbers; if not "
+    "given, ten windows with equally many rows.",
 )
 
 

@@ -101,7 +101,7 @@ _MEANINGS = {
     "--mechanism",
     default="rescaled",
     show_default=True,
-    help="How metrics are released: rescaled, curve (read off one), or auto, which is one of both.",
+    help="How metrics are released: rescaled, curve (read off one), or auto, which chooses.",
 )
 @click.option("--curve", is_flag=True, help="Release the whole curve instead of metrics.")
 @click.option(
@@ -192,7 +192,7 @@ def command(
     are drawn from each. Without --person, --rows-per-person protects that many rows at once.
 
     Every row is read by itself: it is positive if its label is --pos-label, and negative otherwise.
-    Nothing says whether any row is, or what is wrong with a file: precall check does.
+    Whether any row is positive, and what is wrong with a file, is said by precall check, not here.
     """
     given = _given(context, {**_OF_METRICS, "--level": "level"})
     _require_belonging(given, curve, mechanism, limits, promise=min_precision is not None)

@@ -70,8 +70,8 @@ def ledger_options(function: F) -> F:
         click.option(
             "--new-rows",
             is_flag=True,
-            help="The --ledger has not seen these rows, but they are other columns or another "
-            "order of its own.",
+            help="Accept rows that the --ledger does not recognise: its own in another order, or "
+            "other columns of them.",
         ),
     ]
     return together(options)(function)

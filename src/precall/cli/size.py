@@ -34,14 +34,18 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
         "precall size --width 0.1 --pilot scores.csv --label y --score model",
     ),
 )
-@click.option("--width", type=float, help="Width that the interval shall have.")
-@click.option("--difference", type=float, help="Difference of two models that shall be shown.")
+@click.option("--width", type=float, help="How wide the interval may be.")
+@click.option("--difference", type=float, help="Difference of two models to show.")
 @click.option("--power", "chance", type=_FRACTION, help="Probability to show it; 0.8 if not given.")
-@click.option("--rows", type=click.IntRange(min=1), help="Rows there are, to ask for the power.")
+@click.option("--rows", type=click.IntRange(min=1), help="Rows that you have: ask for the power.")
 @click.option("--prevalence", type=_FRACTION, help="Share of positives to come.")
 @click.option("--aucpr", type=_FRACTION, help="Guess of the area; of the worse of two models.")
 @click.option("--auroc", type=_FRACTION, help="The same for the area under the ROC curve.")
-@click.option("--correlation", type=float, help="Of two models' scores within a class; 0.5.")
+@click.option(
+    "--correlation",
+    type=float,
+    help="Of the scores of two models within a class; 0.5 if not given.",
+)
 @click.option("--case-control", "ratios", is_flag=True, help="What fewer negatives would cost.")
 @click.option("--pilot", metavar="FILE", help="Scored rows instead of a guess.")
 @click.option("--label", metavar="COLUMN", help="Column of labels of the pilot.")
@@ -70,7 +74,7 @@ def command(
     as_json: bool,
     reading: ReadOptions,
 ) -> None:
-    """Say how many rows an interval of some width takes, or showing a difference of two models.
+    """Say how many rows it takes: for an interval of some width, or to show a difference.
 
     Without a pilot, scores are taken as normal, with the guessed area.
     """

@@ -36,7 +36,9 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
     epilog="Exit status: 0 no alarm, 1 alarm, 2 bad input, 3 no decision has a label yet.",
 )
 @file_argument()
-@click.option("--label", required=True, metavar="COLUMN", help="Column of labels; some may miss.")
+@click.option(
+    "--label", required=True, metavar="COLUMN", help="Column of labels; some may be empty."
+)
 @click.option("--score", required=True, metavar="COLUMN", help="Column of scores.")
 @click.option("--pos-label", metavar="LABEL", help="The positive label; 1 (or true) if not given.")
 @click.option(
@@ -45,16 +47,16 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
     help="Column of times, as numbers or ISO dates; the order of the rows if not given.",
 )
 @click.option(
-    "--threshold", type=float, required=True, help="What scores at least this was selected."
+    "--threshold", type=float, required=True, help="Rows with at least this score were selected."
 )
-@click.option("--target", type=_FRACTION, required=True, help="What was promised.")
+@click.option("--target", type=_FRACTION, required=True, help="The value that was promised.")
 @click.option(
     "--of",
     "watches",
     type=click.Choice([*WATCHED]),
     default="precision",
     show_default=True,
-    help="What was promised of.",
+    help="Whether a precision or a recall was promised.",
 )
 @click.option(
     "--delay",
@@ -90,7 +92,7 @@ def command(
     """Tell whether a promised precision or recall still holds, however often you ask.
 
     The alarm goes on when the upper limit of a confidence sequence falls under the target. Run it
-    every hour: if the promise holds, it ever fails with probability at most 1 - level.
+    every hour: while the promise holds, the probability of any alarm, ever, is at most 1 - level.
     """
     roles = Roles(
         label=label, scores=(score,), pos_label=pos_label, time=time, partly_labelled=True

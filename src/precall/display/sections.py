@@ -183,7 +183,7 @@ def _facts(model: ModelEvaluation) -> dict[str, Any]:
     ranking = model.ranking
     bounds = ""
     if model.has_both_classes and ranking.tied_share > 0:
-        limits = tie_bounds(ranking)
+        limits = tie_bounds(model.there)
         if limits.width > _VISIBLE:
             bounds = wording.bounds(limits.low, limits.high)
         elif limits.width > TOLERANCE:  # what is left without ties is rounding
@@ -221,11 +221,12 @@ def _tools_say(evaluation: Evaluation, tools: list[dict[str, Any]]) -> str:
     if not tools:
         return ""
     calls = f"{len(tools)} functions of other tools"
+    where = "" if evaluation.settings.prevalence is None else ", at the prevalence of these rows"
     if all(row["numbers"] == tools[0]["numbers"] for row in tools):
-        return f"All {calls} print the same numbers here"
+        return f"All {calls} print the same numbers here{where}"
     best = evaluation.models.index(evaluation.best)
     printed = sorted(row["numbers"][best] for row in tools if row["numbers"][best][:1].isdigit())
-    return f"{calls} print {printed[0]} to {printed[-1]} for {evaluation.best.title}"
+    return f"{calls} print {printed[0]} to {printed[-1]} for {evaluation.best.title}{where}"
 
 
 def _decision(value: DecisionValue) -> dict[str, Any]:

@@ -27,6 +27,8 @@ _MANY_MODELS = 3
 _HEAVY_TOP = 2.0
 # A single unseen positive that would weigh this share of all positives is worth a word.
 _HEAVY_BELOW = 0.05
+# Clusters that widen an interval by less than this hardly matter.
+_WIDER = 1.05
 # A normalised area under this is little.
 _LITTLE = 0.15
 # Tools that disagree by less than this share of the interval do not deserve a word.
@@ -185,7 +187,7 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
 def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     ranking = model.ranking
     if ranking.coarsened:
-        bounds = tie_bounds(ranking)
+        bounds = tie_bounds(model.there)
         cells = wording.plural(len(ranking), "cell")
         yield _warning(
             f"The scores of {name} were merged into {cells} to fit into memory: AUCPR lies within "
@@ -194,7 +196,7 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
         return
     if ranking.tied_share <= _MANY_TIES or len(ranking) == 1:
         return
-    bounds = tie_bounds(ranking)
+    bounds = tie_bounds(model.there)
     text = (
         f"{wording.percent(ranking.tied_share, 0)} of the rows share their score with a positive "
         f"({name}, {wording.plural(len(ranking), 'distinct score')} among the positives)"
@@ -202,11 +204,13 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     interval = model.measures["aucpr"].interval
     width = interval.width if interval else 1.0
     if bounds.width > 0.1 * width:
-        yield _note(
-            f"{text}: depending on the order inside ties, AUCPR could be "
-            f"{wording.bounds(bounds.low, bounds.high)}. "
-            "Tools that break ties in the order of the file print any of these."
+        text += (
+            ": depending on the order inside ties, AUCPR could be "
+            f"{wording.bounds(bounds.low, bounds.high)}."
         )
+        if model.settings.prevalence is None:  # other tools know of no other prevalence
+            text += " Tools that break ties in the order of the file print any of these."
+        yield _note(text)
     elif len(ranking) < _FEW_THRESHOLDS:
         yield _note(f"{text}: there are only that many operating points.")
 
@@ -246,11 +250,11 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
             "rough."
         )
     ends = [f"{effect:.2g}" for effect in (min(effects), max(effects))]
-    shown = " to ".join(dict.fromkeys(ends))
+    wide = f"{' to '.join(dict.fromkeys(ends))} times as wide as that of independent rows"
+    others = ", and may be too narrow" if max(effects) < _WIDER else ": read them as too narrow"
     yield _note(
-        "Rows of one cluster belong together, which makes the interval of AUCPR "
-        f"{shown} times as wide as that of independent rows. Bands and limits at a threshold take "
-        "the rows as independent: read them as too narrow."
+        f"Rows of one cluster belong together, which makes the interval of AUCPR {wide}. Bands "
+        f"and limits at a threshold take the rows as independent{others}."
     )
 
 
