@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import binom
+from scipy.stats import binom, binomtest
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
@@ -162,3 +162,28 @@ def test_what_it_cannot_take():
     # Four rows in which the two never part exclude little.
     assert (same.width > 0.5).all()
     assert same.diagnostics["verdict"] == "undecided"
+
+
+@pytest.mark.parametrize("varying", [True, False])
+def test_limits_of_a_difference_come_from_the_rows_on_which_the_models_differ(varying):
+    """Each of four counts is a share of all rows, or of its class where that is fixed."""
+    y = np.array([1] * 6 + [0] * 14)
+    scores = {"a": np.zeros(20), "b": np.zeros(20)}
+    scores["a"][[0, 1, 2, 6, 7]] = 1.0  # three positives and two negatives
+    scores["b"][[2, 3, 7, 8, 9]] = 1.0  # two and three, one of each shared
+    grid = np.array([0.2])
+    terms = net_benefit._terms(pr.Rows(y, scores), ["a", "b"], grid, [1.0, -1.0])
+    low, high = net_benefit._parted_limits(terms, grid, varying, 0.95)
+    below = above = 0.0
+    for (ours, theirs), in_class, worth in (((2, 1), 6, 1.0), ((1, 2), 14, 0.25)):
+        size = 20 if varying else in_class
+        better, worse = (ours, theirs) if worth == 1.0 else (theirs, ours)
+        for count, helps in ((better, True), (worse, False)):
+            limits = binomtest(count, size).proportion_ci(0.95, "exact")
+            scale = worth * size / 20
+            less, more = scale * (count / size - limits.low), scale * (limits.high - count / size)
+            below += (less if helps else more) ** 2
+            above += (more if helps else less) ** 2
+    middle = (2 - 1) / 20 - 0.25 * (1 - 2) / 20
+    np.testing.assert_allclose(low, middle - np.sqrt(below), rtol=1e-9)
+    np.testing.assert_allclose(high, middle + np.sqrt(above), rtol=1e-9)

@@ -356,3 +356,17 @@ def test_keras_counts_at_every_interior_threshold_from_the_first():
     """199 steps from 0 to 1: 198 thresholds between them, the first and the last included."""
     assert len(KERAS_THRESHOLDS) == 198
     assert np.array(KERAS_THRESHOLDS) == pytest.approx(np.arange(1, 199) / 199, rel=1e-12)
+
+
+def test_keras_cuts_the_unit_interval_into_199_parts():
+    assert len(KERAS_THRESHOLDS) == 198
+    np.testing.assert_allclose(KERAS_THRESHOLDS, np.arange(1, 199) / 199, rtol=1e-14)
+
+
+def test_precrec_starts_at_precision_0_behind_one_negative():
+    """From (TP 0, FP 1) to (1, 1): straight lines through r / (r + 1) at every thousandth."""
+    recall = np.arange(1001) / 1000
+    height = recall / (recall + 1)
+    expected = np.sum(height[1:] + height[:-1]) / 2000
+    values = {row.name: row.value for row in conventions(pr.rank([0, 1], [2, 1]))}
+    assert values["precrec"] == pytest.approx(expected, rel=1e-9)

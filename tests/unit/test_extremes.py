@@ -1,5 +1,6 @@
 """Worst and perfect rankings in closed form, against the estimators run on the rankings."""
 
+import itertools
 import tracemalloc
 from types import SimpleNamespace
 
@@ -78,3 +79,12 @@ def test_a_lift_curve_at_a_tiny_prevalence_has_a_bounded_number_of_points():
     middle = 0.5 * (lift.x[1:] + lift.x[:-1])
     chord = 0.5 * (lift.y[1:] + lift.y[:-1])
     assert np.abs(lift.at(middle) - chord).max() < 1e-3 * lift.y.max()
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+def test_the_random_value_of_the_normalised_area_is_its_mean_over_all_orders():
+    metric = pr.metrics.aucnpr()
+    orders = sorted(set(itertools.permutations([1, 1, 0, 0, 0])))
+    rankings = [pr.rank(order, [5, 4, 3, 2, 1]) for order in orders]
+    mean = np.mean([metric(ranking) for ranking in rankings])
+    assert metric.random(rankings[0]) == pytest.approx(mean, rel=1e-12)

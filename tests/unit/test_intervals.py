@@ -657,3 +657,11 @@ def test_clusters_with_a_common_effect_hold_their_level():
         found = pr.interval(pr.Rows(y, s, clusters=cluster))
         held += found.low <= truth <= found.high
     assert held >= 178  # fewer once in 5,000 times if it covers with 0.95
+
+
+def test_limits_of_an_estimate_at_an_end_stop_there():
+    ends = np.array([0.0, 0.5, 1.0])
+    low, high = limits.one_sided_ends(ends, ends - 2.0, ends + 2.0, 20.0, 0.95)
+    certain = 0.05 ** (1 / 20)
+    np.testing.assert_allclose(low, [0.0, 0.0, certain], rtol=1e-12)
+    np.testing.assert_allclose(high, [1.0 - certain, 1.0, 1.0], rtol=1e-12)

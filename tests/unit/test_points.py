@@ -366,3 +366,9 @@ def test_precision_inside_a_tie_follows_the_line_of_counts(recall):
     found = pr.metrics.precision_at_recall(recall)(ranking)
     assert found == pytest.approx(tp / (tp + fp), rel=1e-12)
     assert found == pytest.approx(float(pr.pr_curve(ranking).at(recall)), rel=1e-12)
+
+
+def test_a_precision_that_no_threshold_has_is_reached_at_recall_0():
+    ranking = pr.rank([0, 1, 0, 1], [4, 3, 2, 1])
+    assert pr.metrics.recall_at_precision(0.6)(ranking) == 0.0
+    assert pr.metrics.recall_at_precision(0.5)(ranking) == 1.0

@@ -10,7 +10,7 @@ import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
 from precall.privacy.mechanisms import SeededNoise, grid_bits
-from precall.privacy.private_comparison import release_pair
+from precall.privacy.private_comparison import PairedMetric, release_pair
 from precall.privacy.rescaled import PAIRED
 from precall.ranking import rank_checked
 from precall.simulate import Bibeta
@@ -254,3 +254,20 @@ def test_an_audit_finds_no_more_than_was_claimed(metric):
     )
     assert found.passed, found
     assert found.epsilon <= largest
+
+
+@pytest.mark.parametrize("part", ["difference", "candidate", "baseline"])
+def test_the_limits_spend_no_more_error_than_they_have(part):
+    spent = []
+
+    class Recorded:
+        def __init__(self, value):
+            self.value = value
+
+        def bounds(self, error):
+            spent.append(error)
+            return self.value, self.value
+
+    noisy = (Recorded(3.0), Recorded(1.0), Recorded(40))
+    PairedMetric(PAIRED["average_precision"], part).bounds(noisy, 200, 0.05)
+    assert sum(spent) == pytest.approx(0.05, rel=1e-12)

@@ -87,3 +87,16 @@ def test_hardly_any_rows(n_rows, way):
 def test_wrong_facts_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         privacy.expected_error(**{"n_rows": 100, "epsilon": 1.0, "prevalence": 0.1} | wrong)
+
+
+def test_the_uncertainty_is_how_much_the_error_differs_between_seeds():
+    found = [
+        privacy.expected_error(
+            n_rows=2000, epsilon=1.0, prevalence=0.1, n_simulations=100, rng=seed
+        )
+        for seed in range(40)
+    ]
+    spread = np.std([one.error for one in found], ddof=1)
+    claimed = np.mean([one.uncertainty for one in found])
+    # A standard deviation of 40 is known to a factor of 1.5; heavy tails take some more.
+    assert spread / 2 < claimed < 2 * spread

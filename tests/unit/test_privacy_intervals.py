@@ -240,3 +240,12 @@ def test_the_population_is_covered_as_often_as_promised():
             hits[name] += truth[name] in interval
     for name, count in hits.items():
         assert stats.binomtest(count, runs, 0.8, alternative="less").pvalue > 1e-3, (name, count)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_few_rows_have_wilsons_limits_too(rows):
+    for successes in (0, rows):
+        expected = stats.binomtest(successes, rows).proportion_ci(method="wilson")
+        share = successes / rows
+        assert with_sampling(share, share, rows, 0.05) == pytest.approx(tuple(expected), abs=1e-12)
+    assert with_sampling(0.2, 0.3, 0, 0.05) == (0.0, 1.0)

@@ -168,7 +168,11 @@ class Area(Metric):
         return _kernels.leave_one_out(make_steps(cells, squares), *self.recall) / self.length
 
     def random_area(self, ranking: Ranking) -> float:
-        """Expected area of a random order; where weights are no counts, the prevalence."""
+        """Expected average precision of a random order of these rows.
+
+        Of other estimators, of a range of recall and where weights are no counts, the area under
+        the curve of a random scorer, whose precision is the prevalence.
+        """
         reached = ranking.n_pos / ranking.all_positives if ranking.n_pos else 0.0
         if self.mean_precision and not ranking.divisible and ranking.n_pos + ranking.n_neg > 1:
             return reached * random_average_precision(ranking.n_pos, ranking.n_neg)
