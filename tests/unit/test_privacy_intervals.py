@@ -10,7 +10,13 @@ from scipy import stats
 import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
-from precall.privacy.covering import CountLimits, area_limits, count_limits, with_sampling
+from precall.privacy.covering import (
+    CountLimits,
+    _largest_until,
+    area_limits,
+    count_limits,
+    with_sampling,
+)
 from precall.privacy.histograms import bin_counts
 from precall.privacy.mechanisms import SeededNoise
 from precall.simulate import Bibeta
@@ -249,3 +255,12 @@ def test_few_rows_have_wilsons_limits_too(rows):
         share = successes / rows
         assert with_sampling(share, share, rows, 0.05) == pytest.approx(tuple(expected), abs=1e-12)
     assert with_sampling(0.2, 0.3, 0, 0.05) == (0.0, 1.0)
+
+
+def test_the_largest_value_within_reach_is_found():
+    rng = np.random.default_rng(3)
+    values = rng.random((4, 9))
+    last = np.minimum(np.arange(9) + rng.integers(0, 5, (4, 9)), 8)
+    found = _largest_until(values, last)
+    for row, column in np.ndindex(*values.shape):
+        assert found[row, column] == values[row, column : last[row, column] + 1].max()

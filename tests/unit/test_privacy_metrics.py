@@ -444,3 +444,11 @@ def test_more_rows_than_the_proofs_cover_are_refused():
     assert rescaled.row_count(ranking(2**31)) == 2**31
     with pytest.raises(InputError, match="at most 2147483648 rows"):
         rescaled.row_count(ranking(2**31 + 1))
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.SeededReleaseWarning")
+def test_f_beta_of_a_private_matrix_is_f1_unless_it_is_said():
+    y, s = np.array([1, 0, 1, 0, 0, 1] * 20), np.linspace(0, 1, 120)
+    matrix = privacy.confusion(y, s, threshold=0.5, epsilon=50.0, budget=budget(), rng=0)
+    assert matrix.measure("f_beta").value == matrix.measure("f_beta", beta=1.0).value
+    assert matrix.measure("f_beta").value != matrix.measure("f_beta", beta=2.0).value
