@@ -7,41 +7,35 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import _threads, _validation
 from ..exceptions import InputError
 from ..inference.bands import Band, difference_band
 from ..inference.comparison import Comparison
-from ..inference.intervals import interval
-from ..inference.result import MetricInterval
 from ..metrics import Metric, as_metric, aucpr, expected_cost
 from ..ranking import Ranking
-from ..ranking.grouping import as_group_labels, factorise
 from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
 from . import wording
 from .answer import answer
+from .by_group import group_evaluations, group_sets, group_slices, group_slices_of_sets
 from .decisions import Decisions, decision_values
 from .findings import find
-from .measures import GROUP_METRICS, measure, shown_metrics
-from .model_result import Measure, ModelEvaluation, ranked_models
+from .measures import Intervals, intervals_of, measure, shown_metrics
+from .model_result import ModelEvaluation, ranked_models
 from .over_time import over_time
 from .prevalences import elsewhere
 from .quiet import quietly
-from .results import Evaluation, GroupEvaluation
+from .results import Evaluation
 from .settings import Settings
 
-# Groups, comparisons and windows are loaded where they are asked for: starting takes longer than
+# Slices, comparisons and windows are loaded where they are asked for: starting takes longer than
 # evaluating a small file.
 if TYPE_CHECKING:
     from ..groups.slices_result import Slices
     from ..monitoring.windows import Windows
 
 Progress = Callable[[str], object]
-Intervals = Callable[[Metric], MetricInterval]
 
-_MOST_GROUPS = 200
 # Beyond this, bands around differences take seconds each.
 _MANY_ROWS = 200_000
 
@@ -165,8 +159,8 @@ def evaluate(
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
             partial(_compared, rows, settings) if several else lambda: None,
-            partial(_group_sets, rows, groups),
-            partial(_slices, rows, groups, group_names, settings)
+            partial(group_sets, rows, groups),
+            partial(group_slices, rows, groups, group_names, settings)
             if groups is not None and models[0].has_both_classes
             else tuple,
             partial(_difference_bands, rows, models, settings)
@@ -226,7 +220,7 @@ def evaluate_rankings(
     titles = wording.clean_names(list(rankings))
     with quietly():
         models = [
-            _model(name, title, ranking, settings, _intervals(ranking, settings))
+            _model(name, title, ranking, settings, intervals_of(ranking, settings))
             for title, (name, ranking) in zip(titles, rankings.items(), strict=True)
         ]
     slices: tuple[Slices, ...] = ()
@@ -235,28 +229,9 @@ def evaluate_rankings(
     from ..groups.slices_of_rankings import of_positives
 
     if models[0].has_both_classes:
-        slices = _slices_of_sets(rankings, groups, settings)
+        slices = group_slices_of_sets(rankings, groups, settings)
     per_group = [of_positives(groups[name]) for name in rankings]
     return _finished(models, None, per_group, None, settings, {}, slices)
-
-
-def _slices_of_sets(
-    rankings: Mapping[str, Ranking], groups: Mapping[str, RankingSet], settings: Settings
-) -> tuple[Slices, ...]:
-    from ..groups.slices_of_rankings import slices_of_rankings
-
-    shown = np.array(_shown(groups[next(iter(rankings))].n_pos))
-    return tuple(
-        slices_of_rankings(
-            ranking,
-            {"group": groups[name]},
-            model=name,
-            prevalence=settings.prevalence,
-            confidence_level=settings.confidence_level,
-            shown=shown,
-        )
-        for name, ranking in rankings.items()
-    )
 
 
 def _settings(
@@ -284,19 +259,6 @@ def _settings(
     )
 
 
-def _intervals(data: Any, settings: Settings, model: str | None = None) -> Intervals:
-    def found(metric: Metric) -> MetricInterval:
-        return interval(
-            data,
-            metric,
-            model=model,
-            confidence_level=settings.confidence_level,
-            prevalence=settings.prevalence,
-        )
-
-    return found
-
-
 def _ranked(rows: Rows, name: str, *, ordered: bool) -> Ranking:
     if ordered:
         rows.order(name)
@@ -304,58 +266,8 @@ def _ranked(rows: Rows, name: str, *, ordered: bool) -> Ranking:
 
 
 def _model_of_rows(rows: Rows, name: str, title: str, settings: Settings) -> ModelEvaluation:
-    model = _model(name, title, rows[name], settings, _intervals(rows, settings, name))
+    model = _model(name, title, rows[name], settings, intervals_of(rows, settings, name))
     return model if rows.cluster is None else replace(model, rows=rows)
-
-
-def _group_column(rows: Rows, groups: object) -> Any:
-    return rows.column(groups) if isinstance(groups, str) else rows.aligned(groups, "groups")
-
-
-def _group_sets(rows: Rows, groups: object) -> list[RankingSet]:
-    if groups is None:
-        return []
-    from ..groups.ranking_by_group import groups_in_order
-
-    labels, code = factorise(as_group_labels(_group_column(rows, groups)))
-    _validation.reject_missing(labels, "groups")
-    return [groups_in_order(rows, name, code, labels).rankings for name in rows.names]
-
-
-def _slices(
-    rows: Rows, groups: object, names: Mapping[Any, str] | None, settings: Settings
-) -> tuple[Slices, ...]:
-    """Every model's slices by group; of very many groups, those with most positives."""
-    from ..groups.slices import slices_by_group
-
-    labels, code = factorise(as_group_labels(_group_column(rows, groups)))
-    _validation.reject_missing(labels, "groups")
-    shown = _shown(np.bincount(code[rows.positive], minlength=labels.size))
-    place = np.full(labels.size, len(shown))
-    place[shown] = np.arange(len(shown))
-    listed = labels.tolist()
-    return tuple(
-        slices_by_group(
-            rows,
-            groups if isinstance(groups, str) else "group",
-            _group_names([listed[i] for i in shown], names),
-            place[code],
-            model=model,
-            prevalence=settings.prevalence,
-            confidence_level=settings.confidence_level,
-        )
-        for model in rows.names
-    )
-
-
-def _shown(n_pos: Any) -> list[int]:
-    """Which groups are shown: all, or those with most positives, in their order."""
-    shown: list[int] = np.argsort(-n_pos, kind="stable")[:_MOST_GROUPS].tolist()
-    return sorted(shown)
-
-
-def _group_names(labels: list[Any], names: Mapping[Any, str] | None) -> list[str]:
-    return [str(names[label] if names else label) for label in labels]
 
 
 def _compared(rows: Rows, settings: Settings) -> Comparison:
@@ -402,7 +314,7 @@ def _model(
     effect = None
     clustered = measures["aucpr"].interval
     if settings.clustered and clustered is not None:
-        independent = _intervals(ranking, settings)(aucpr())
+        independent = intervals_of(ranking, settings)(aucpr())
         effect = clustered.width / independent.width
     return ModelEvaluation(
         name=name,
@@ -424,7 +336,7 @@ def _finished(
     slices: tuple[Slices, ...] = (),
     windows: tuple[Windows, ...] = (),
 ) -> Evaluation:
-    groups, left_out = _groups(per_group, group_names, settings)
+    groups, left_out = group_evaluations(per_group, group_names, settings)
     evaluation = Evaluation(
         models=tuple(models),
         comparison=comparison,
@@ -437,44 +349,3 @@ def _finished(
     )
     with quietly():
         return replace(evaluation, findings=find(evaluation, per_group), answer=answer(evaluation))
-
-
-def _groups(
-    per_group: list[RankingSet], names: Mapping[Any, str] | None, settings: Settings
-) -> tuple[tuple[GroupEvaluation, ...], int]:
-    if not per_group:
-        return (), 0
-    labels = per_group[0].labels.tolist()
-    shown = _shown(per_group[0].n_pos)
-    group_names = _group_names([labels[i] for i in shown], names)
-    titles = wording.clean_names(group_names)
-    found = [
-        _group(group_names[k], titles[k], [rankings[i] for rankings in per_group], settings)
-        for k, i in enumerate(shown)
-    ]
-    return tuple(found), len(labels) - len(found)
-
-
-def _group(name: str, title: str, rankings: list[Ranking], settings: Settings) -> GroupEvaluation:
-    first = rankings[0]
-    total = first.n_pos + first.n_neg
-    with quietly():
-        measures: tuple[dict[str, Measure], ...] = tuple(
-            {
-                metric.name: measure(
-                    metric,
-                    elsewhere(ranking, settings.prevalence),
-                    _intervals(ranking, settings),
-                )
-                for metric in GROUP_METRICS
-            }
-            for ranking in rankings
-        )
-    return GroupEvaluation(
-        name=name,
-        title=title,
-        n_pos=first.n_pos,
-        n_neg=first.n_neg,
-        prevalence=float(first.n_pos / total) if total else float("nan"),
-        measures=measures,
-    )

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..exceptions import UndefinedMetricError
+from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import METRICS, Metric, aucnpr, aucpr
 from ..ranking import Ranking
 from .model_result import Measure
+from .settings import Settings
+
+Intervals = Callable[[Metric], MetricInterval]
 
 #: What is shown of every group.
 GROUP_METRICS: tuple[Metric, ...] = (aucpr(), aucnpr())
@@ -19,9 +24,22 @@ def shown_metrics(recall: float) -> list[Metric]:
     return [kind.shown_with(recall) for kind in METRICS.values() if kind.shown]
 
 
-def measure(
-    metric: Metric, ranking: Ranking, interval: Callable[[Metric], MetricInterval]
-) -> Measure:
+def intervals_of(data: Any, settings: Settings, model: str | None = None) -> Intervals:
+    """Return what gives the default interval of a metric on these data."""
+
+    def found(metric: Metric) -> MetricInterval:
+        return interval(
+            data,
+            metric,
+            model=model,
+            confidence_level=settings.confidence_level,
+            prevalence=settings.prevalence,
+        )
+
+    return found
+
+
+def measure(metric: Metric, ranking: Ranking, intervals: Intervals) -> Measure:
     """Compute a metric; with one class missing it has a convention's value and a note."""
     if not (ranking.n_pos and ranking.n_neg):
         return _one_class(metric, ranking)
@@ -29,7 +47,7 @@ def measure(
     note = ""
     if metric.rules:
         try:
-            found = interval(metric)
+            found = intervals(metric)
         except UndefinedMetricError as error:
             note = f"no interval: {error}"
     return Measure(
