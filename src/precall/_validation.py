@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
 from decimal import Decimal
-from functools import cache
 from numbers import Integral, Real
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -28,7 +27,6 @@ from ._options import as_number as as_number
 from ._options import as_prevalence as as_prevalence
 from ._options import as_range as as_range
 from ._options import require_progress as require_progress
-from ._words import plural
 from .exceptions import InputError
 
 Array = npt.NDArray[Any]
@@ -47,73 +45,6 @@ FAR_WEIGHT = (
     f"must be 0 or between {WEIGHTS[0]:g} and {WEIGHTS[1]:g}",
     "divide all weights by their mean",
 )
-
-
-_INSTEAD = (
-    "areas but auprg, points, curves, their intervals and the fiducial band count them; or give "
-    "them a score below all others, and rank them as rows"
-)
-
-
-def as_ranking(ranking: Any, *, missed: bool = False) -> Any:
-    """Return a Ranking without the rows that have no positives: thresholds that were kept."""
-    require_ranking(ranking, missed=missed)
-    return ranking.of_positives
-
-
-def require_ranking(ranking: Any, *, missed: bool = False) -> None:
-    """Raise unless this is a Ranking: every public function that takes one checks it first.
-
-    One with missed positives is refused too, unless `missed` says that the caller counts them.
-    """
-    if not isinstance(ranking, _ranking_class()):
-        by_model = hasattr(ranking, "ranked") and hasattr(ranking, "__getitem__")
-        names = getattr(ranking, "names", None) if by_model else None
-        way_out = f"rows[{names[0]!r}]" if names else "pr.rank(y_true, y_score)"
-        if hasattr(ranking, "own_interval"):
-            way_out = "it to pr.interval, which needs the labels of some rows only"
-        raise InputError(
-            f"ranking must be a Ranking, got {type(ranking).__name__}: pass {way_out}."
-        )
-    if not missed:
-        require_scored(ranking, "this")
-
-
-def require_scored(rankings: Any, what: object) -> None:
-    """Raise where positives of a Ranking, or of a set of them, were never scored."""
-    count = rankings.missed if isinstance(rankings.missed, int) else int(rankings.missed.sum())
-    if count:
-        none = f"{plural(count, 'missed positive')} {'has' if count == 1 else 'have'} none"
-        raise InputError(f"{what} needs a score for every positive, and {none}: {_INSTEAD}.")
-
-
-def as_rankings(
-    rankings: object, name: str, *, minimum: Literal[1, 2] = 1, missed: bool = False
-) -> list[Any]:
-    """Return a list of rankings, at least one or two; `missed` as in :func:`require_ranking`."""
-    members: list[Any]
-    try:
-        members = list(rankings)  # type: ignore[call-overload]
-    except TypeError:
-        members = [rankings]
-    found = sum(isinstance(member, _ranking_class()) for member in members)
-    if len(members) < minimum or found < len(members):
-        least = "one Ranking" if minimum == 1 else "two rankings"
-        raise InputError(
-            f"{name} must be at least {least} and nothing else, got {found} of {len(members)}: "
-            "pass a list of what pr.rank(y_true, y_score) returns."
-        )
-    if not missed:
-        for member in members:
-            require_scored(member, "this")
-    return members
-
-
-@cache
-def _ranking_class() -> type:
-    from .ranking import Ranking  # which imports this module
-
-    return Ranking
 
 
 def as_vector(values: object, name: str) -> Array:

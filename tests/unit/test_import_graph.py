@@ -43,7 +43,7 @@ FACE = ("precall", "precall.results")
 #: The room of a module, by the longest name that it begins with.
 ROOMS = {
     "foundation": """exceptions _validation _options _arrow _text _words _output _optional _version
-        _notebook _reflex _rounding _numerics _threads _parallel _interval _result_frame example
+        _notebook _rounding _numerics _threads _parallel _interval _result_frame example
         data""",
     "ranking": "ranking rows",
     "metrics": "metrics",
@@ -71,8 +71,6 @@ EXCEPTIONS = {
         "inference.paired_sums",
     ): "arrow.compare: the rows of several models are read together, and "
     "the sums over them are statistics",
-    ("_validation", "ranking"): "require_ranking: every function that takes a Ranking checks it "
-    "there, and Ranking itself checks its arrays there",
     (
         "rows",
         "readers.frames",

@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from .. import _validation
 from .._numerics import ratio
-from .._reflex import takes_one_ranking
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking
+from ..ranking.checks import as_ranking
+from ..ranking.reflex import takes_one_ranking
 from .curve import Curve as Curve
 from .curve import drawable, made_up
 
@@ -163,7 +164,7 @@ def _path(ranking: Ranking, kind: str) -> Curve:
     """Vertices: before and after each threshold's own tie, without repetitions."""
     if (estimated := getattr(ranking, "estimated_ranking", None)) is not None:
         ranking = estimated()
-    ranking = _validation.as_ranking(ranking, missed=True)
+    ranking = as_ranking(ranking, missed=True)
     n_pos, n_neg = ranking.n_pos, ranking.n_neg
     if not (n_pos and n_neg):
         missing = "negatives" if n_pos else "positives"

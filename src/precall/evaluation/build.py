@@ -13,6 +13,7 @@ from ..inference.bands import Band, difference_band
 from ..inference.comparison import Comparison
 from ..metrics import Metric, as_metric, aucpr, expected_cost
 from ..ranking import Ranking
+from ..ranking.checks import as_ranking
 from ..ranking.ranking_set import RankingSet
 from ..rows import Rows, as_rows
 from . import wording
@@ -215,7 +216,7 @@ def evaluate_rankings(
     """
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")
-    rankings = {name: _validation.as_ranking(ranking) for name, ranking in rankings.items()}
+    rankings = {name: as_ranking(ranking) for name, ranking in rankings.items()}
     settings = _settings(confidence_level, recall, seed, False, len(rankings), metrics, prevalence)
     titles = wording.clean_names(list(rankings))
     with quietly():

@@ -15,10 +15,11 @@ import numpy.typing as npt
 from .. import _validation
 from .._notebook import Rich
 from .._numerics import log1p_excess
-from .._reflex import takes_one_ranking
 from ..exceptions import InputError, UndefinedMetricError
 from ..metrics import areas
 from ..ranking import Ranking
+from ..ranking.checks import as_ranking
+from ..ranking.reflex import takes_one_ranking
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -126,7 +127,7 @@ def downsample_effect(ranking: Ranking, *, ratio: float) -> DownsampleEffect:
     >>> pr.downsample_effect(ranking, ratio=1 / 24)
     DownsampleEffect(ratio=0.042, prevalence 0.04 -> 0.5, aucpr 0.50 -> 0.93, aucnpr 0.49 -> 0.89)
     """
-    ranking = _validation.as_ranking(ranking, missed=True)
+    ranking = as_ranking(ranking, missed=True)
     share = _validation.as_number(ratio, "ratio")
     if not 0.0 < share <= 1.0:
         raise InputError(f"ratio must be above 0 and at most 1, got {ratio!r}.")
@@ -267,7 +268,7 @@ def undo_downsampling(
     >>> round(full, 1), round(restored.aucpr, 1), pr.aucpr(pr.rank(y[kept], s[kept])) > 0.8
     (0.5, 0.5, True)
     """
-    ranking = _validation.as_ranking(ranking, missed=True)
+    ranking = as_ranking(ranking, missed=True)
     if (ratio is None) == (prevalence is None):
         raise InputError("pass either ratio or prevalence, and not both.")
     _require_counts(ranking)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
 from ..exceptions import InputError
 from ..inference.rules import rule_for
 from ..inference.rules.rule import Formula
 from ..metrics import Metric, as_metric
 from ..ranking import Cells, Ranking
+from ..ranking.checks import require_scored
 from ..ranking.ranking_set import RankingSet
 from .slice_evidence import Rests
 from .slice_rests import RestCells, without_rounding
@@ -87,7 +87,7 @@ def slices_of_rankings(
     """
     what = as_metric(metric)
     for each in (ranking, *groups.values()):
-        _validation.require_scored(each, "a comparison of slices with the rows outside")
+        require_scored(each, "a comparison of slices with the rows outside")
     rule = rule_for(what, None)
     if not isinstance(rule, Formula) or not what.smooth or what.thresholds:
         raise InputError(f"{what} has no formula for its limits: slices of it need all rows.")

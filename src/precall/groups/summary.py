@@ -22,6 +22,7 @@ from ..curves.curve import drawable
 from ..exceptions import InputError, UndefinedMetricError
 from ..inference.bands.band import Band
 from ..metrics import aucpr
+from ..ranking.checks import require_scored
 from ..ranking.ranking_set import RankingSet, as_ranking_set
 from .group_values import per_group
 from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
@@ -188,7 +189,7 @@ def summary_curve(
     ['pooled', 'vertical']
     """
     group_set = as_ranking_set(rankings)
-    _validation.require_scored(group_set, "summary_curve")
+    require_scored(group_set, "summary_curve")
     _validation.as_choice(method, "method", METHODS)
     level = _validation.as_fraction(confidence_level, "confidence_level")
     complete = (group_set.n_pos > 0) & (group_set.n_neg > 0)

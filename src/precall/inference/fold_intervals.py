@@ -32,6 +32,7 @@ from .._rounding import tied
 from ..exceptions import InputError
 from ..metrics import Metric, as_metric
 from ..ranking import Ranking
+from ..ranking.checks import as_rankings
 from ..rows import Rows
 from .folds import Folds
 from .intervals import interval
@@ -111,7 +112,7 @@ def crossval_interval(
             f"method={chosen!r} needs the rows of all folds: pass pr.Rows(y_true, scores, "
             "columns={'fold': fold}) and by='fold'."
         )
-    members = _validation.as_rankings(folds, "folds", minimum=2, missed=True)
+    members = as_rankings(folds, "folds", minimum=2, missed=True)
     return _over_folds(members, what, confidence_level)
 
 

@@ -6,10 +6,11 @@ import numpy as np
 
 from .. import _validation
 from .._interval import Interval
-from .._reflex import takes_one_ranking
 from .._rounding import area_error, outward
 from ..exceptions import InputError
 from ..ranking import Ranking
+from ..ranking.checks import as_ranking, require_ranking
+from ..ranking.reflex import takes_one_ranking
 from . import ESTIMATORS
 from ._kernels import make_steps
 from .floors import minimum_aucpr, minimum_average_precision, random_average_precision
@@ -99,7 +100,7 @@ def aucpr(
     >>> pr.aucpr(ranking, estimator="interpolated_mean", negatives="thresholds")
     0.625
     """
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     return PrecisionRecallArea(estimator, recall, negatives).called(ranking, 5)
 
 
@@ -135,7 +136,7 @@ def tie_bounds(ranking: Ranking, *, estimator: str = "average_precision") -> Int
     >>> pr.tie_bounds(pr.rank([1, 0, 1, 0], [2, 2, 2, 1]))
     Interval(0.666667, low=0.583333, high=1, 100 %, tie_bounds)
     """
-    ranking = _validation.as_ranking(ranking, missed=True)
+    ranking = as_ranking(ranking, missed=True)
     bounds = ESTIMATORS[_validation.as_choice(estimator, "estimator", ESTIMATORS)].tie_bounds
     if bounds is None:
         known = [name for name, kind in ESTIMATORS.items() if kind.tie_bounds is not None]
@@ -190,7 +191,7 @@ def aucnpr(
     >>> round(pr.aucnpr(pr.rank([1, 0, 1, 0], [4, 3, 2, 1])), 6)
     0.714286
     """
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     return NormalisedArea(estimator, recall).called(ranking, 5)
 
 
@@ -207,7 +208,7 @@ def auroc(ranking: Ranking, *, false_positive_rate: tuple[float, float] = (0.0, 
     >>> pr.auroc(ranking), pr.auroc(ranking, false_positive_rate=(0.0, 0.5))
     (0.75, 0.25)
     """
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     return RocArea(false_positive_rate).called(ranking, 5)
 
 
@@ -234,5 +235,5 @@ def auprg(ranking: Ranking) -> float:
     >>> pr.auprg(pr.rank([1, 0, 1, 0], [1, 1, 1, 1]))
     0.0
     """
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     return GainArea().called(ranking, 5)

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
 from ..exceptions import InputError, UndefinedMetricError, UndefinedMetricWarning
 from ..ranking import Ranking, as_ranked
+from ..ranking.checks import require_scored
 from ..ranking.number_layout import Cells
 
 FloatArray = npt.NDArray[np.float64]
@@ -229,7 +229,7 @@ class Metric:
     def require_all_scored(self, rankings: Any) -> None:
         """Raise where positives were never scored and the metric cannot do without their scores."""
         if not self.counts_missed:
-            _validation.require_scored(rankings, self)
+            require_scored(rankings, self)
 
     def unit_value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric on the unit scale."""

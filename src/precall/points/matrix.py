@@ -13,12 +13,13 @@ import numpy.typing as npt
 from .. import _validation
 from .._notebook import Rich
 from .._numerics import ratio
-from .._reflex import takes_one_ranking
 from ..exceptions import ReliabilityWarning
 from ..metrics import four_counts
 from ..metrics.base import warn_undefined
 from ..metrics.four_counts import MEASURES, FourCounts, recall_share
 from ..ranking import Ranking
+from ..ranking.checks import require_ranking
+from ..ranking.reflex import takes_one_ranking
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -211,7 +212,7 @@ def confusion(ranking: Ranking, threshold: float) -> Confusion:
     >>> pr.confusion(kept, 0.2)
     Confusion(threshold=0.2, tp=2, fp=2, fn=0, tn=1, precision=0.5, recall=1)
     """
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     _validation.as_number(threshold, "threshold")
     if threshold == -math.inf:
         return _confusion_of(ranking, -math.inf, ranking.n_pos, ranking.n_neg)
@@ -283,7 +284,7 @@ def f_beta(ranking: Ranking, *, beta: float = 1, modified: bool = False) -> Floa
     array([0.666667, 0.5     ])
     """
     modified = _validation.as_flag(modified, "modified")
-    _validation.require_ranking(ranking, missed=True)
+    require_ranking(ranking, missed=True)
     share = recall_share(beta)
     if not ranking.all_positives or (modified and not ranking.n_neg):
         warn_undefined(ranking, "F-measure" if not modified else "modified F-measure", 4)

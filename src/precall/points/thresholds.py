@@ -18,6 +18,7 @@ from ..metrics.confusion import AtThreshold
 from ..metrics.four_counts import MEASURES, FourCounts, recall_share
 from ..metrics.utility import as_cost_ratio
 from ..ranking import Ranking
+from ..ranking.checks import as_ranking
 from .matrix import Confusion, at_row, f_beta, float_counts, plain_number
 
 FloatArray = npt.NDArray[np.float64]
@@ -230,7 +231,7 @@ def best_threshold(
     >>> pr.best_threshold(ranking, "recall", min_precision=0.9).threshold
     5
     """
-    ranking = _validation.as_ranking(ranking, missed=True)
+    ranking = as_ranking(ranking, missed=True)
     if isinstance(metric, type) and issubclass(metric, AtThreshold):
         metric = metric.name
     if isinstance(metric, str):

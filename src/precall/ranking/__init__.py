@@ -1,8 +1,9 @@
 """Rank once, ask everything."""
 
+from .checks import as_ranked
 from .from_rows import rank, rank_checked
 from .number_layout import Cells, Moments
-from .ranked import Ranked, as_ranked, own_answer
+from .ranked import Ranked, own_answer
 from .table import Ranking
 
 __all__ = [

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import _validation
-
 if TYPE_CHECKING:
     from .table import Ranking
 
@@ -33,26 +31,3 @@ class Ranked(NamedTuple):
     rows: Any = None
     #: Where every row stands among the thresholds.
     place: Any = None
-
-
-def as_ranked(
-    data: Any,
-    model: str | None = None,
-    thresholds: tuple[float, ...] = (),
-    *,
-    missed: bool = False,
-    counted: bool = False,
-) -> Ranked:
-    """Return the ranking of a Ranking or of Rows; anything else is an error that says how.
-
-    It has one row per score of a positive, and knows the counts at `thresholds`. Missed positives
-    are refused, unless `missed` says that the caller counts them. With `counted` the counts at
-    `thresholds` are all that the caller needs, so that rows may be counted instead of ranked.
-    """
-    if not callable(getattr(data, "ranked", None)):
-        _validation.require_ranking(data)
-    count = getattr(data, "counted", None) if counted else None
-    found: Ranked = (count or data.ranked)(model, thresholds)
-    if not missed:
-        _validation.require_scored(found.ranking, "this")
-    return found

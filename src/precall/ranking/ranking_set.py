@@ -21,6 +21,7 @@ from .._numerics import ratio
 from ..exceptions import InputError, UndefinedMetricError
 from . import Cells, Moments, Ranking, kept_thresholds
 from . import grouping as _grouping
+from .checks import as_rankings
 from .pooling import Pooled
 from .shared_rows import SharedRows
 
@@ -137,7 +138,7 @@ class RankingSet(Rich):
         if isinstance(rankings, Mapping):
             labels = list(rankings) if labels is None else labels
             rankings = rankings.values()
-        members = _validation.as_rankings(rankings, "rankings", missed=True)
+        members = as_rankings(rankings, "rankings", missed=True)
         names = np.arange(len(members)) if labels is None else _grouping.as_group_labels(labels)
         if names.size != len(members):
             raise InputError(

@@ -14,11 +14,11 @@ from precall._validation import (
     as_fraction,
     as_generator,
     as_range,
-    as_ranking,
 )
 from precall.curves import hit_curve
 from precall.exceptions import InputError
 from precall.ranking import Ranking
+from precall.ranking.checks import as_ranking
 
 from .interpolation import interpolate_rows
 from .paths import (

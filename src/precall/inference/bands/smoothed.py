@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from precall._rounding import at_least
-from precall._validation import as_count, as_fraction, as_ranking
+from precall._validation import as_count, as_fraction
 from precall.curves import Curve
 from precall.exceptions import InputError, ReliabilityWarning
 from precall.ranking import Ranking
+from precall.ranking.checks import as_ranking
 
 from .paths import effective_sizes, require_both_classes, snap
 from .request import BandRequest, Limits, as_curves, inner_grid, observed_curve, precision

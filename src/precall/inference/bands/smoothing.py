@@ -15,10 +15,10 @@ from precall._validation import (
     as_positive_mask,
     as_scores,
     require_same_length,
-    require_scored,
 )
 from precall.exceptions import InputError
 from precall.ranking import Ranking
+from precall.ranking.checks import require_scored
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from . import _validation
+from .checks import require_ranking
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +22,7 @@ def takes_one_ranking(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def answered(*arguments: P.args, **options: P.kwargs) -> R:
         if len(arguments) > 1:
-            _validation.require_ranking(arguments[0])
+            require_ranking(arguments[0])
         return function(*arguments, **options)
 
     return answered
