@@ -1,6 +1,7 @@
 """Private commands behave alike on neighbouring files, and say nothing about any row."""
 
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def test_neighbouring_files_give_the_same_status_and_words(run, tmp_path, pair, 
     for number, rows in enumerate(files):
         path = write(tmp_path / f"{number}.csv", rows)
         result = run("private", path, *OPTIONS, *options, *kind)
-        words = [word for word in result.out.split() if not any(c.isdigit() for c in word)]
+        # Rules are as long as the released numbers are wide, and these differ by their noise.
+        printed = re.sub("─+", "─", result.out).split()
+        words = [word for word in printed if not any(c.isdigit() for c in word)]
         # A curve warns of what was released, noise and all; that is not a word on the rows.
         said = [line for line in result.err.splitlines() if "warning: about" not in line]
         outcomes.append((result.status, words, said))
