@@ -440,14 +440,3 @@ def as_rows(
                 raise InputError(f"{name} belongs into the Rows: give it to precall.Rows.")
         return data
     return Rows(data, scores, sample_weight=sample_weight, clusters=clusters, pos_label=pos_label)
-
-
-def locate(threshold: Array, scores: Array) -> IntArray:
-    """Return the place of every score among descending thresholds.
-
-    ``2 k`` is above threshold k and under the one before, ``2 k + 1`` at it; ``2 K`` is below all.
-    """
-    ascending = threshold[::-1]
-    after = np.searchsorted(ascending, scores, side="right")
-    at = ascending[np.maximum(after - 1, 0)] == scores
-    return np.asarray(2 * (threshold.size - after) + (at & (after > 0)), dtype=np.int64)

@@ -14,7 +14,7 @@ from precall.inference.rules.bootstrap import resampled
 from precall.inference.units import row_values
 from precall.metrics.confusion import AtThreshold
 from precall.ranking import Cells
-from precall.rows import locate
+from precall.ranking.places import locate
 from precall.simulate import Bibeta, Binormal, rank_batch
 from tests import naive_inference
 from tests.datasets import random_data

@@ -13,7 +13,7 @@ from precall.inference.influence import linearise
 from precall.inference.resampling import resampler_for
 from precall.inference.units import row_values
 from precall.ranking import Cells
-from precall.rows import locate
+from precall.ranking.places import locate
 from precall.simulate import Binormal
 from tests import naive
 from tests.datasets import random_data

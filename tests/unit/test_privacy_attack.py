@@ -10,7 +10,7 @@ import pytest
 import precall as pr
 from precall import privacy
 from precall.exceptions import InputError
-from precall.privacy import attack, rescaled
+from precall.privacy import _adversary, attack, rescaled
 from precall.privacy._candidates import STATISTICS, Known
 
 
@@ -293,7 +293,7 @@ def test_the_adversary_computes_the_library_s_metrics():
     score = generator.integers(0, 10, 50) + y
     everything = Known.of(y == 1, score)
     ranking = pr.rank(y, score)
-    assert attack._value(everything, "auroc") == pytest.approx(pr.auroc(ranking), rel=1e-14)
-    assert attack._value(everything, "average_precision") == pytest.approx(
+    assert _adversary.value_of(everything, "auroc") == pytest.approx(pr.auroc(ranking), rel=1e-14)
+    assert _adversary.value_of(everything, "average_precision") == pytest.approx(
         pr.aucpr(ranking), rel=1e-14
     )

@@ -10,7 +10,7 @@ import precall as pr
 from precall import _threads, _validation
 from precall.exceptions import DirectionWarning, InputError, ReliabilityWarning
 from precall.ranking import grouping, sorting
-from precall.rows import locate
+from precall.ranking.places import locate
 
 Y = [1, 0, 1, 0, 0, 1]
 SCORES = {"new": [6.0, 5, 4, 3, 2, 1], "old": [6.0, 1, 5, 4, 2, 3]}

@@ -18,9 +18,10 @@ from ..inference.limits import normal_quantile
 from ..inference.units import contributions
 from ..metrics import Metric
 from ..ranking import Ranking
+from ..ranking.places import locate
 from ..ranking.ranking_set import RankingSet
 from ..ranking.shared_rows import SharedRows
-from ..rows import Rows, locate
+from ..rows import Rows
 
 FloatArray = npt.NDArray[np.float64]
 

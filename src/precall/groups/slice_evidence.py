@@ -19,7 +19,8 @@ from ..inference.rules.rule import Case
 from ..inference.units import contributions
 from ..metrics import Metric
 from ..ranking import Ranked, rank_checked
-from ..rows import Rows, locate
+from ..ranking.places import locate
+from ..rows import Rows
 from .levels import Cut
 
 FloatArray = npt.NDArray[np.float64]

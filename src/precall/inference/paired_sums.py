@@ -18,7 +18,7 @@ from .. import _validation
 from ..exceptions import InputError
 from ..metrics import Metric, as_metric
 from ..ranking import Cells, Ranking
-from ..rows import locate
+from ..ranking.places import locate
 from .compare import warn_if_few
 from .comparison import Comparison
 from .influence import mean_of

@@ -35,24 +35,19 @@ from .._validation import (
     require_same_length,
 )
 from ..exceptions import InputError, PrecallWarning
+from ._adversary import Release, closest, likelier, value_of
 from ._candidates import STATISTICS, Known
 from ._ledger import as_epsilon, exact, rounded_down
 from .budget import Budget
-from .mechanisms import Noisy
 from .private_areas import auroc, average_precision
-from .private_confusion import PrivateConfusion, confusion
-from .values import PrivateValue
+from .private_confusion import confusion
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 Sampler = Callable[[int, np.random.Generator], tuple[Any, Any]]
-Release = PrivateValue | PrivateConfusion
 
 # Numbers that can be attacked; of a confusion matrix only the private one needs attacking.
 METRICS = tuple(STATISTICS)
-_ROUNDED = {"auroc": Known.auroc, "average_precision": Known.average_precision}
-# Log-likelihoods that differ by less are equal but for rounding.
-_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -138,9 +133,9 @@ def guess_label(
     """
     known = Known.of(*_known(y_true, y_score))
     private: Sequence[Any] = released if isinstance(released, (list, tuple)) else (released,)
-    if all(isinstance(one, (PrivateValue, PrivateConfusion)) for one in private):
-        return _likelier(known, private)
-    return _closest(known, {"auroc": as_number(released, "released")}, digits)
+    if all(isinstance(one, Release) for one in private):
+        return likelier(known, private)
+    return closest(known, {"auroc": as_number(released, "released")}, digits)
 
 
 def exposure(
@@ -332,19 +327,12 @@ def _trial(
     right = []
     for kind in kinds:
         if kind.epsilon is None:
-            exact_values = {name: _value(everything, name) for name in kind.metrics}
-            guess = _closest(known, exact_values, kind.digits)
+            exact_values = {name: value_of(everything, name) for name in kind.metrics}
+            guess = closest(known, exact_values, kind.digits)
         else:
-            guess = _likelier(known, _release(positive, scores, kind, generator))
+            guess = likelier(known, _release(positive, scores, kind, generator))
         right.append(guess if positive[target] else 1.0 - guess)
     return right
-
-
-def _value(everything: Known, metric: str) -> float:
-    """A metric of all rows, by the adversary's own formulas: as if the last row had come last."""
-    ours, theirs = everything.ours, everything.theirs
-    place, rest = ours[:1], Known(everything.levels, ours[1:], theirs)
-    return float(_ROUNDED[metric](rest, place, True)[0])
 
 
 def _release(
@@ -362,68 +350,6 @@ def _release(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PrecallWarning)
         return [releases[name]() for name in kind.metrics]
-
-
-def _closest(known: Known, exact_values: dict[str, float], digits: int | None) -> float:
-    """Probability with which the adversary says "positive": 1, 0, or 1/2 for a toss-up."""
-    places = known.everywhere
-    distances = []
-    for positive in (True, False):
-        furthest = np.zeros(places.size)
-        for name, value in exact_values.items():
-            candidates = _rounded(_ROUNDED[name](known, places, positive), digits)
-            released = value if digits is None else round(value, digits)
-            furthest = np.maximum(furthest, np.abs(candidates - released))
-        distances.append(furthest)
-    closest = min(float(distance.min()) for distance in distances)
-    # Doubles that stand for the same rational may differ in their last bits.
-    votes = [np.count_nonzero(distance <= closest + 1e-13) for distance in distances]
-    return 0.5 if votes[0] == votes[1] else float(votes[0] > votes[1])
-
-
-def _rounded(values: FloatArray, digits: int | None) -> FloatArray:
-    return values if digits is None else np.array([round(v, digits) for v in values.tolist()])
-
-
-def _likelier(known: Known, releases: Iterable[Release]) -> float:
-    """The class under which all that was published is the likelier, averaged over its places."""
-    numbers = [_published(release) for release in releases]
-    ours, theirs = (
-        _mean_log_likelihood(known, places, positive, numbers)
-        for places, positive in ((known.ours, True), (known.theirs, False))
-    )
-    return 0.5 if abs(ours - theirs) <= _EQUAL else float(ours > theirs)
-
-
-def _published(release: Release) -> tuple[str, float, tuple[Noisy, ...]]:
-    """What a release is of, its threshold, and its noisy numbers."""
-    if isinstance(release, PrivateConfusion):
-        return "confusion", release.threshold, release.noisy
-    if release.metric.name not in STATISTICS or release.mechanism != "rescaled":
-        raise InputError(
-            "released must be private releases of the AUROC or the average precision by the "
-            "default mechanism, or confusion matrices: there is no attack on the others."
-        )
-    return release.metric.name, math.nan, release.noisy
-
-
-def _mean_log_likelihood(
-    known: Known,
-    places: Array,
-    positive: bool,
-    numbers: list[tuple[str, float, tuple[Noisy, ...]]],
-) -> float:
-    """Of Laplace noise, but for a constant: the scale of the noise does not depend on the row.
-
-    That of noise that adds up to 0 is the same, given that it does.
-    """
-    total = np.zeros(places.size)
-    for name, threshold, noisy in numbers:
-        candidates = STATISTICS[name](known, places, positive, threshold)
-        for number, statistic in zip(noisy, candidates, strict=True):
-            released = np.floor(statistic / number.grid) * number.grid
-            total -= np.abs(number.value - released) / number.scale
-    return float(np.logaddexp.reduce(total) - math.log(places.size))
 
 
 def _known(y_true: object, y_score: object) -> tuple[Array, Array]:
