@@ -36,16 +36,17 @@ def log1p_excess(x: Any) -> FloatArray:
     """
     x = np.asarray(x, dtype=np.float64)
     small = np.abs(x) < _SMALL
-    large = np.where(small, 1.0, x)
-    direct = (large - np.log1p(large)) / large / large  # the square may not fit a float
     s = np.where(small, x, 0.0)
     s = s / (2.0 + s)
     square = s * s
     series = np.zeros_like(s)
     for denominator in range(21, 1, -2):
         series = series * square + 1.0 / denominator
-    near = 0.5 * (1.0 - s) - 0.5 * (1.0 - s) ** 2 * s * series
-    return np.where(small, near, direct)
+    found = np.asarray(0.5 * (1.0 - s) - 0.5 * (1.0 - s) ** 2 * s * series)
+    if not small.all():
+        large = x[~small]
+        found[~small] = (large - np.log1p(large)) / large / large  # the square may not fit a float
+    return found
 
 
 def segment_area(tp1: Any, fp1: Any, tp2: Any, fp2: Any) -> FloatArray:

@@ -113,6 +113,31 @@ def test_text_that_turns_out_not_to_be_utf_8_far_below(tmp_path):
     assert "latin-1" in said[0]
 
 
+@pytest.mark.parametrize(
+    ("names", "cell"),
+    [
+        ('"y","s","g"', "plain"),
+        ('"y","s","g\nof two lines"', "plain"),
+        ("y,s,g", '"of\ntwo lines"'),
+        ('"y","s","g"', '"of\ntwo lines"'),
+        ('"y","s\n","g"', '"of ""two""\r\nlines"'),
+    ],
+)
+def test_quotes_around_names_and_line_breaks_within_quotes(tmp_path, names, cell):
+    rows = "".join(f"{i % 3 == 0:d},{i},{cell}\n" for i in range(30))
+    path = tmp_path / "scores.csv"
+    path.write_bytes(f"{names}\n{rows}".encode())
+    score = "s\n" if '"s\n"' in names else "s"
+    found = columns(path, label="y", scores=(score,))
+    assert found.scores[score].tolist() == list(range(30))
+    assert found.positive.tolist() == [i % 3 == 0 for i in range(30)]
+
+
+def columns(path, **roles):
+    with opened(str(path), ReadOptions()) as files:
+        return columns_of(files, Roles(**roles), str(path))
+
+
 def test_a_decimal_comma_far_below_makes_all_scores_decimals():
     rows = "".join(f"{i % 2};{i}\n" for i in range(20_000))
     columns = read(("y;s\n" + rows + "1;0,5\n").encode())

@@ -390,6 +390,17 @@ def test_aucnpr_is_zero_on_the_worst_and_one_on_the_perfect_ranking(estimator, r
         )
 
 
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [(pr.minimum_average_precision, 1 - np.log(2)), (pr.random_average_precision, 0.5)],
+)
+def test_sizes_of_classes_have_a_largest_one(value, expected):
+    assert value(1e100, 1e100) == pytest.approx(expected, rel=1e-9)
+    for sizes in ((1.1e100, 1.0), (1.0, 1.1e100), (-1.0, 1.0), (1.0, -1.0)):
+        with pytest.raises(InputError, match=r"at most 1e\+100"):
+            value(*sizes)
+
+
 def test_aucnpr_of_extreme_sizes():
     ranking = pr.Ranking(
         threshold=np.array([1.0]),

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.inference.bands import difference_band
-from precall.inference.bands.difference import (
+from precall.inference.bands import difference_band, joint_cells
+from precall.inference.bands.difference import _draw_differences, _likely_rows, verdict
+from precall.inference.bands.joint_cells import (
     _cell_edges,
-    _draw_differences,
-    _units,
     _untied,
-    verdict,
+    falling_rows,
+    joint_units,
 )
 
 GRID = np.array([0.1, 0.2, 0.3, 0.4])
@@ -138,8 +139,6 @@ def test_a_random_prevalence_has_its_beta_distribution():
 
     Their greatest difference shows the prevalence π of each draw: Beta(n + 1/2, m + 1/2).
     """
-    from scipy import stats
-
     y = np.repeat([1, 0], [2, 6])
     scores = [np.arange(8.0, 0.0, -1.0), np.arange(8.0)]
     with pytest.warns(pr.exceptions.DirectionWarning):
@@ -156,16 +155,15 @@ def test_a_random_prevalence_has_its_beta_distribution():
 
 def test_cells_of_ranks_change_little(monkeypatch):
     y, a, b = two_models(6000, seed=2)
-    from precall.inference.bands import difference
 
     def band():
         rows = pr.Rows(y, {"a": a, "b": b})
         return difference_band(rows, candidate="a", baseline="b", n_resamples=6000, rng=0)
 
     celled = band()
-    monkeypatch.setattr(difference, "_MOST_ROWS", 1)
+    monkeypatch.setattr(joint_cells, "_MOST_ROWS", 1)
     all_celled = band()
-    monkeypatch.setattr(difference, "_MOST_ROWS", 10**6)
+    monkeypatch.setattr(joint_cells, "_MOST_ROWS", 10**6)
     by_rows = band()
     for other in (celled, all_celled):
         assert other.width.mean() == pytest.approx(by_rows.width.mean(), rel=0.06)
@@ -181,12 +179,14 @@ def test_cells_are_narrow_at_both_ends():
 
 
 @pytest.mark.parametrize("size", [1, 12, 50_000])
-def test_units_hold_every_row_once(size):
+@pytest.mark.parametrize("reach", [(0.0, 1.0), (0.3, 0.31), (-1.0, 0.2), (0.9, 2.0)])
+def test_units_hold_every_row_once(size, reach):
     rng = np.random.default_rng(0)
-    scores = [rng.normal(size=2 * size) for _ in range(2)]
-    own = np.repeat([False, True], size)
-    units = _units(scores, [np.argsort(s) for s in scores], own, rng)
+    falling = tuple(rng.permutation(size) for _ in range(2))
+    bounds = size * reach[0], size * reach[1]
+    units = joint_units(falling, (bounds, (0.0, float(size))))
     assert units.counts.sum() == size
+    assert np.all(np.diff(units.counts) >= 0)
     for model in (0, 1):
         edges = units.edges[model]
         assert edges[[0, -1]].tolist() == [0, size]
@@ -194,13 +194,66 @@ def test_units_hold_every_row_once(size):
         np.testing.assert_array_equal(inside, np.diff(edges))
 
 
-def test_tied_rows_come_in_the_order_of_their_drawn_numbers():
+def test_cells_within_reach_are_those_without_limits():
+    falling = tuple(np.random.default_rng(0).permutation(50_000) for _ in range(2))
+    every = joint_units(falling, ((0.0, 50_000.0),) * 2).edges[0]
+    found = joint_units(falling, ((700.5, 9000.0), (0.0, 50_000.0))).edges[0]
+    inside = found[1:-1]
+    assert inside[0] <= 700.5 < inside[1]
+    assert inside[-2] < 9000.0 <= inside[-1]
+    np.testing.assert_array_equal(inside, every[(every >= inside[0]) & (every <= inside[-1])])
+
+
+def test_units_weigh_as_much_as_their_rows_together():
+    """Cumulated weights have mean and variance of their rows, and covariance of shared ones."""
+    rng = np.random.default_rng(3)
+    size, draws = 300, 20_000
+    falling = tuple(np.argsort(rng.normal(size=size) + 0.01 * np.arange(size)) for _ in range(2))
+    units = joint_units(falling, ((100.0, 140.0), (30.0, 60.0)))
+    assert units.counts.size < size
+    weights = units.draw(rng, draws)
+    before = [units.cumulated(weights, model)[:, 1:] for model in (0, 1)]
+    for model in (0, 1):
+        rows = units.edges[model][1:]
+        np.testing.assert_allclose(before[model].mean(axis=0), rows, atol=5 * np.sqrt(size / draws))
+        for drawn, shape in zip(before[model].T, rows, strict=True):
+            assert stats.kstest(drawn, stats.gamma(shape).cdf).pvalue > 1e-5
+    for i, j in ((0, 0), (10, 5), (20, 30), (-1, 3)):
+        shared = np.intersect1d(
+            falling[0][: int(units.edges[0][1:][i])], falling[1][: int(units.edges[1][1:][j])]
+        ).size
+        found = np.cov(before[0][:, i], before[1][:, j])[0, 1]
+        # A covariance of two sums of about 100 such weights, from 20,000 draws.
+        assert found == pytest.approx(shared, abs=6 * size / np.sqrt(draws))
+
+
+def test_drawn_recall_stays_within_the_likely_rows():
+    for n in (1, 10, 1000, 10**6):
+        for grid in ([0.1, 0.9], [0.001, 0.002], [0.5, 1.0]):
+            low, high = _likely_rows(n, np.array(grid))
+            # The true recall at row k is Beta(k, n + 1 - k).
+            if low >= 1.0:
+                assert stats.beta(np.floor(low), n + 1 - np.floor(low)).sf(grid[0]) < 1e-13
+            if high <= n:
+                assert stats.beta(np.ceil(high), n + 1 - np.ceil(high)).cdf(grid[1]) < 1e-13
+
+
+def test_rows_fall_in_each_class_and_tied_ones_in_the_order_of_drawn_numbers():
     rng = np.random.default_rng(1)
-    scores, own = rng.integers(0, 9, 60), rng.random(60) < 0.6
-    number, drawn = np.cumsum(own) - 1, rng.random(own.sum())
+    scores, positive = rng.integers(0, 9, 60), rng.random(60) < 0.6
     order = np.argsort(scores)
-    found = number[_untied(scores, order[own[order]][::-1], number, drawn)]
-    assert found.tolist() == np.lexsort((drawn, -scores[own])).tolist()
+    for own, found in zip(
+        (positive, ~positive), falling_rows(scores, order, positive, rng), strict=True
+    ):
+        assert np.sort(found).tolist() == np.flatnonzero(own).tolist()
+        assert np.all(np.diff(scores[found]) <= 0)
+    falling = order[::-1].copy()
+    values, numbers = scores[falling], np.zeros(60)
+    tied = np.bincount(values)[values] > 1
+    assert 0 < np.count_nonzero(~tied) < 60
+    drawn = numbers[tied] = rng.random(np.count_nonzero(tied))
+    expected = falling[np.lexsort((numbers, -values))]
+    assert _untied(falling, values, lambda _: drawn).tolist() == expected.tolist()
 
 
 def test_integer_scores_and_ties_are_fine():

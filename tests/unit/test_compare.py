@@ -10,9 +10,14 @@ import scipy.stats
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from precall.inference.compare import RankedModels
-from precall.inference.permutation import _numbered, _places, midranks, swap_differences
+from precall.inference.permutation import (
+    _Bits,
+    cells_of_both,
+    swap_differences,
+    twice_midranks,
+)
 from precall.inference.significance import bootstrap_test, holm, largest_deviation, student_test
-from precall.rows import locate
+from precall.ranking.places import locate
 from tests import naive_inference
 
 pytestmark = [
@@ -228,12 +233,13 @@ def test_the_warning_says_what_is_true_of_the_method(method, said, not_said):
     assert not_said not in message
 
 
-def test_permutation_lists_all_swaps_of_small_data():
+@pytest.mark.parametrize("weight", [None, np.full(6, 0.25)], ids=["counted", "weighted"])
+def test_permutation_lists_all_swaps_of_small_data(weight):
     """Six rows: the 64 swaps listed, their distribution against many draws."""
     y = np.array([1, 0, 1, 0, 0, 1])
     a, b = np.array([6.0, 5, 4, 3, 2, 1]), np.array([3.0, 6, 5, 1, 2, 4])
-    rows = pr.Rows(y, {"a": a, "b": b})
-    drawn = swap_differences(rows, pr.metrics.aucpr(), a, b, 20_000, np.random.default_rng(2))
+    rows = pr.Rows(y, {"a": a, "b": b}, sample_weight=weight)
+    drawn = swap_differences(rows, pr.metrics.aucpr(), "a", "b", 20_000, np.random.default_rng(2))
     listed = []
     for swaps in product([False, True], repeat=6):
         first, second = np.where(swaps, b, a), np.where(swaps, a, b)
@@ -258,11 +264,55 @@ def test_a_permutation_counts_what_was_observed_once():
     assert result.unadjusted_p_values["good", "useless"] == 1 / 200
 
 
+def test_permutation_of_many_rows_that_stand_alike():
+    """Of rows of one kind a binomial number is exchanged; here every row by itself is the rule."""
+    rng = np.random.default_rng(8)
+    y = np.arange(80) < 2
+    scores = {name: np.where(y, 1, rng.choice([0, 2], 80, p=[0.8, 0.2])) for name in "ab"}
+    rows = pr.Rows(y, scores)
+    size, cells = cells_of_both(rows, "a", "b")
+    assert (3 * size + 1) ** 2 <= 80
+    assert np.unique(np.stack(cells), axis=1).shape[1] < 8
+    drawn = swap_differences(rows, pr.metrics.aucpr(), "a", "b", 20_000, rng)
+    ranks = [scipy.stats.rankdata(scores[name]) for name in "ab"]
+    naive = []
+    for swaps in rng.random((2000, 80)) < 0.5:
+        first, second = np.where(swaps, ranks[1], ranks[0]), np.where(swaps, *ranks)
+        naive.append(
+            naive_inference.average_precision(y, first)
+            - naive_inference.average_precision(y, second)
+        )
+    assert scipy.stats.ks_2samp(np.round(drawn, 9), np.round(naive, 9)).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("crowd", [1, 200, 300, 70_000])
+@pytest.mark.parametrize("clustered", [False, True])
+def test_bits_of_several_draws_are_counted_at_once(crowd, clustered):
+    """As many draws share a word as the fullest cell allows; each counts as if it were alone."""
+    rng = np.random.default_rng(4)
+    cells = tuple(np.append(rng.integers(0, 7, 50), np.full(crowd, last)) for last in (8, 9))
+    unit = rng.integers(0, 20, 50 + crowd) if clustered else None
+    bits = _Bits(cells, 10, unit)
+    most = max(np.bincount(cell).max() for cell in cells)
+    assert bits.at_least == min(8, 64 // int(most).bit_length())
+    size = 2 * bits.at_least + 1
+    found = bits.draw(np.random.default_rng(5), size)
+    again, expected = np.random.default_rng(5), []
+    while len(expected) < size:
+        drawn = np.frombuffer(again.bytes(20 if clustered else 50 + crowd), np.uint8)
+        drawn = drawn if unit is None else drawn[unit]
+        for lane in range(bits.at_least):
+            swapped = drawn >> lane & 1 == 1
+            came, went = (np.bincount(cell[swapped], minlength=10) for cell in cells[::-1])
+            expected.append(came - went)
+    np.testing.assert_array_equal(found, expected[:size])
+
+
 def test_permutation_swaps_clusters_whole():
     y = np.array([1, 0, 1, 0])
     a, b = np.array([4.0, 3, 2, 1]), np.array([1.0, 4, 3, 2])
     rows = pr.Rows(y, {"a": a, "b": b}, clusters=np.array([0, 0, 1, 1]))
-    drawn = swap_differences(rows, pr.metrics.aucpr(), a, b, 200, np.random.default_rng(3))
+    drawn = swap_differences(rows, pr.metrics.aucpr(), "a", "b", 200, np.random.default_rng(3))
     listed = [
         naive_inference.average_precision(y, np.where(s, b, a))
         - naive_inference.average_precision(y, np.where(s, a, b))
@@ -287,7 +337,8 @@ def test_permutation_takes_ranks_so_scales_do_not_matter():
         for b in (scores["b"], np.exp(scores["b"]) * 1e6)
     )
     assert plain.p_values == scaled.p_values
-    np.testing.assert_array_equal(midranks(np.array([3, 1, 3])), scipy.stats.rankdata([3, 1, 3]))
+    ascending = np.array([1, 3, 3, 4, 4, 4])
+    np.testing.assert_array_equal(twice_midranks(ascending), 2 * scipy.stats.rankdata(ascending))
 
 
 @pytest.mark.parametrize("method", ["influence", "bootstrap", "permutation"])
@@ -456,17 +507,15 @@ def test_simultaneous_intervals_are_the_wider_ones():
         assert found.to_dict()["pairs"][0]["simultaneous_low"] == found.simultaneous["a", "b"].low
 
 
-def test_rows_are_placed_and_numbered_as_by_searching_and_sorting():
+def test_rows_are_put_into_cells_as_by_searching():
     rng = np.random.default_rng(12)
     for decimals in (0, 1, 5):
         positive = rng.random(300) < 0.2
-        first, second = (midranks(np.round(rng.normal(size=300), decimals)) for _ in range(2))
-        size, places = _places(first, second, positive)
-        threshold = np.unique(np.concatenate([first[positive], second[positive]]))[::-1]
+        scores = {name: np.round(rng.normal(size=300), decimals) for name in "ab"}
+        size, cells = cells_of_both(pr.Rows(positive, scores), "a", "b")
+        ranks = [scipy.stats.rankdata(scores[name]) for name in "ab"]
+        threshold = np.unique(np.concatenate([rank[positive] for rank in ranks]))[::-1]
         assert size == threshold.size
-        for place, ranks in zip(places, (first, second), strict=True):
-            np.testing.assert_array_equal(place, locate(threshold, ranks))
-        code = places[0] * (2 * size + 1) + places[1]
-        expected = np.unique(code, return_inverse=True, return_counts=True)[1:]
-        for found, wanted in zip(_numbered(code), expected, strict=True):
-            np.testing.assert_array_equal(found, wanted)
+        for cell, rank in zip(cells, ranks, strict=True):
+            place = locate(threshold, rank)
+            np.testing.assert_array_equal(cell, np.where(positive, place // 2, size + place))

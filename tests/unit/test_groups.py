@@ -214,6 +214,23 @@ def test_one_tiny_score_among_large_ones_keeps_its_digits_wherever_it_stands(pla
     assert rankings[0].threshold.tolist() == [1e300, 5e-324]
 
 
+def test_equal_scores_where_groups_meet_are_not_tied():
+    """The lowest row of a group and the highest of the next are neighbours of any class."""
+    rng = np.random.default_rng(6)
+    groups = np.repeat(np.arange(40), 5)
+    for levels in (2, 9, 10**6):
+        score = rng.integers(0, levels, 200) / 2
+        # The last of each group scores what the first of the next does.
+        ordered = np.sort(score.reshape(40, 5), axis=1)[:, ::-1]
+        ordered[:-1, -1] = np.minimum(ordered[1:, 0], ordered[:-1, -2])
+        positive = rng.random(200) < 0.4
+        found = pr.rank_groups(positive, ordered.ravel(), groups, pooled=False)
+        for group in range(40):
+            alone = pr.rank(positive[groups == group], ordered[group])
+            for name in ("threshold", "positives", "tied", "above", "below"):
+                np.testing.assert_array_equal(getattr(found[group], name), getattr(alone, name))
+
+
 def test_one_positive_of_fractional_weight_makes_a_group_divisible():
     weights = np.array([0.5, 1.0, 2.0, 0.5, 2.0, 0.5, 1.5, 2.5])
     y, s, groups = [1, 0] * 4, np.arange(8.0), np.array([0, 0, 1, 1, 2, 2, 2, 2])

@@ -56,7 +56,28 @@ def test_evaluating_a_text_file_imports_no_slow_module(tmp_path):
         "with contextlib.redirect_stdout(io.StringIO()):\n"
         f"    assert main({arguments!r}) == 0"
     )
+    assert "scipy.special" in loaded
     assert not loaded & {"pandas", "pyarrow.dataset", "scipy.optimize", "matplotlib", "plotly"}
+    assert not loaded & {"numpy.f2py", "numpy.testing"}
+    assert not loaded & {"precall.groups", "precall.inference.bands", "precall.monitoring"}
+
+
+def test_loading_special_functions_leaves_numpy_as_it_was():
+    """With every function of SciPy and every name of NumPy there afterwards."""
+    code = (
+        "import numpy as np\n"
+        "before = np.__all__, np.__dir__, dir(np)\n"
+        "from precall.cli import special_functions\n"
+        "special_functions.load()\n"
+        "special_functions.load()\n"
+        "assert np.__all__ is before[0] and np.__dir__ is before[1]\n"
+        "assert set(dir(np)) >= set(before[2])\n"
+        "import scipy.special, scipy.stats, scipy.sparse, scipy.optimize\n"
+        "assert scipy.special.betainc(1.0, 1.0, 0.25) == 0.25\n"
+        "assert abs(scipy.stats.norm.cdf(0.0) - 0.5) < 1e-12\n"
+        "assert np.testing.assert_allclose and np.f2py.get_include"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_every_public_name_has_one_home_and_loads_from_there():

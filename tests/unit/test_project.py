@@ -34,6 +34,17 @@ def test_all_means_every_extra_for_users():
     assert named == set(extras) - {"all", "bench", "dev", "docs", "peers"}
 
 
+def test_what_is_recommended_first_brings_these_packages_only():
+    """The README says what they take on disk: a package more makes that untrue."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    recommended = re.findall(r'pip install --no-compile "\.\[([a-z,]+)\]"', readme)
+    assert set(recommended) == {"cli,report"}
+    extras = PROJECT["optional-dependencies"]
+    wanted = [*PROJECT["dependencies"], *extras["cli"], *extras["report"]]
+    names = sorted({re.match(r"[a-z0-9-]+", one)[0] for one in wanted})
+    assert names == ["click", "jinja2", "numpy", "plotly", "pyarrow", "rich", "scipy"]
+
+
 def test_the_package_is_typed():
     assert (resources.files("precall") / "py.typed").is_file()
 

@@ -79,6 +79,16 @@ def test_members_of_several_shards_are_counted_together():
     assert upto.tolist() == [2, 5, 5, 6]
 
 
+@pytest.mark.parametrize("labels", [[1, 1, 1], [0, 0, 0]])
+def test_one_class_alone_has_no_moments(labels):
+    scores = [0.1, 0.2, 0.4]
+    kept = pr.RankingBuilder(thresholds=[0.3]).update(labels, scores).ranking()
+    merged = pr.RankingBuilder(max_rows=10).update(labels, scores).ranking()
+    both = pr.RankingBuilder(max_rows=10).update([1, 0, 1], scores).ranking()
+    assert (kept.moments, merged.moments) == (None, None)
+    assert both.moments is not None
+
+
 def test_moments_match_numpy():
     rng = np.random.default_rng(8)
     y = rng.random(5000) < 0.3
@@ -188,6 +198,22 @@ def test_arrays_are_read_only_and_inputs_untouched():
             array[0] = 0
     with pytest.raises(AttributeError):
         ranking.below = 3
+
+
+def test_cells_of_a_ranking_are_cumulated_once():
+    y, scores, weights = random_data(np.random.default_rng(2), 50, weights="real")
+    for given in (None, weights):
+        ranking = pr.rank(y, scores, sample_weight=given)
+        cells = pickle.loads(pickle.dumps(ranking.cells))
+        for each in (ranking.cells, cells, cells._replace(below=0)):
+            np.testing.assert_array_equal(each.tp, np.cumsum(ranking.positives))
+            np.testing.assert_array_equal(each.fp, np.cumsum(ranking.above + ranking.tied))
+        assert ranking.cells.tp is ranking.cells.tp is ranking.tp
+        assert ranking.cells.fp is ranking.cells.fp is ranking.fp
+        with pytest.raises(ValueError, match="read-only"):
+            ranking.cells.fp[0] = 7
+        half = cells._replace(positives=0.5 * ranking.positives)
+        np.testing.assert_array_equal(half.tp, 0.5 * ranking.tp)
 
 
 def test_repr_is_one_line_with_the_share_of_tied_rows():

@@ -139,17 +139,28 @@ def test_two_columns_that_say_the_same_cost_nothing():
     assert twice < independent_critical_value(6, 0.95) - 0.1
 
 
-def test_the_critical_value_is_the_quantile_of_the_largest_of_correlated_normal_numbers():
-    shared = 0.8
-    scale = np.sqrt([4.0, 1.0, 9.0])
-    covariance = (np.full((3, 3), shared) + (1 - shared) * np.eye(3)) * np.outer(scale, scale)
-    # Given the common part u, the three are independent: integrate over u.
-    c = critical_value(covariance, 0.9)
-    u, weight = np.polynomial.hermite_e.hermegauss(60)
-    inside = norm.cdf((c - np.sqrt(shared) * u) / np.sqrt(1 - shared)) - norm.cdf(
-        (-c - np.sqrt(shared) * u) / np.sqrt(1 - shared)
-    )
-    assert np.sum(weight * inside**3) / weight.sum() == pytest.approx(0.9, abs=0.006)
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
+@pytest.mark.parametrize(
+    ("count", "shared"), [(2, 0.5), (3, 0.8), (30, 0.1), (50, 0.9), (200, 0.6)]
+)
+def test_the_critical_value_is_the_quantile_of_the_largest_of_correlated_normal_numbers(
+    count, shared, level
+):
+    scale = np.sqrt(np.linspace(1.0, 9.0, count))
+    correlation = np.full((count, count), shared) + (1 - shared) * np.eye(count)
+    c = critical_value(correlation * np.outer(scale, scale), level)
+    # Given the common part u, the others are independent: integrate over u.
+    u = np.linspace(-9.0, 9.0, 20_001)
+    reach = np.array([[-c], [c]]) - np.sqrt(shared) * u
+    below, above = norm.cdf(reach / np.sqrt(1 - shared))
+    error = 1 - np.sum(norm.pdf(u) * (above - below) ** count) * (u[1] - u[0])
+    assert error == pytest.approx(1 - level, rel=0.05)
+
+
+def test_the_critical_value_of_groups_of_equal_estimates_counts_each_group_once():
+    groups = np.kron(np.eye(4), np.ones((15, 15)))
+    expected = independent_critical_value(4, 0.95)
+    assert critical_value(groups, 0.95) == pytest.approx(expected, abs=0.02)
 
 
 def test_an_estimate_without_variance_counts_as_independent():

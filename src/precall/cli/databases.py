@@ -14,7 +14,6 @@ import numpy as np
 
 from .._optional import require
 from ..exceptions import InputError
-from ..groups.slices_of_rankings import rest_thresholds
 from ..ranking.grouping import as_group_labels
 from ..readers.columns import Roles
 from ..readers.label_columns import numeric_label
@@ -183,6 +182,7 @@ class CountedTable(NamedTuple):
         then the groups have no rests.
         """
         from ..engines import sql
+        from ..groups.slices_of_rankings import rest_thresholds
 
         found = {}
         for name, ranking in rankings.items():

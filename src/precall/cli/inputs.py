@@ -20,6 +20,8 @@ from ..readers.names import positions, with_crossing, with_names
 from ..readers.options import ReadOptions
 from ..readers.pieces import copied, is_read_at_random
 from ..readers.sources import File, opened
+from ..rows import Rows
+from . import special_functions
 from .databases import is_database, ranked_in_database
 from .options import Source
 from .terminal import progress_bar, shown, spinner
@@ -78,7 +80,7 @@ class TooManyScoresError(InputError):
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
     """Read the columns, saying so on a terminal."""
-    with spinner() as say, opened(file, reading) as files:
+    with special_functions.loading(), spinner() as say, opened(file, reading) as files:
         say("reading")
         return columns_of(files, roles, file)
 
@@ -99,7 +101,7 @@ def _ranked(request: FileRequest) -> dict[str, Ranking]:
         if is_large(files, roles, memory=request.memory):
             with in_pieces(files, request) as paths:
                 return ranked_by_pieces(paths, request)
-        with spinner() as say:
+        with special_functions.loading(), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
     return {
@@ -143,18 +145,26 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
                     "--net-benefit and --cost-ratio need all rows in memory, and this file is "
                     "larger than --memory: raise --memory or leave them out."
                 )
+            special_functions.load()
             return _evaluated_by_pieces(files, request, settings)
-        with spinner() as say:
+        with special_functions.loading(), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
+            rows = Rows(
+                columns.positive,
+                columns.scores,
+                sample_weight=columns.weight,
+                clusters=columns.cluster and columns.cluster.codes,
+            )
+            if len(rows.names) == 1 and rows.cluster is None and columns.group is None:
+                say("ranking")  # needs no special functions yet; the ranking is kept
+                with quietly():
+                    rows.ranking(rows.names[0])
     with spinner() as say:
         return evaluate(
-            columns.positive,
-            columns.scores,
-            sample_weight=columns.weight,
+            rows,
             groups=columns.group and columns.group.codes,
             group_names=columns.group and dict(enumerate(columns.group.names)),
-            clusters=columns.cluster and columns.cluster.codes,
             curves=curves,
             net_benefit=request.net_benefit,
             cost_ratio=request.cost_ratio,

@@ -20,8 +20,10 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
-# Cells of all rests together, and of one: rankings of more rows are coarsened for them.
-_REST_CELLS = 1 << 22
+# Cells of all rests together (four for each row within these bounds) and of one: rankings of more
+# rows are coarsened for them. With 2,048 cells limits move by at most 5e-5 of their width (100,000
+# rows, 120 slices).
+_LEAST_REST_CELLS, _REST_CELLS, _REST_CELLS_PER_ROW = 400_000, 1 << 22, 4
 _FEWEST_CELLS, _MOST_CELLS = 1 << 11, 1 << 14
 # Cells of the rests that are handled at a time.
 _BLOCK_CELLS = 1 << 19
@@ -46,7 +48,9 @@ class RestCells(NamedTuple):
     @classmethod
     def of(cls, exact: Ranking, count: int) -> RestCells:
         """Merge rows where there are many thresholds and `count` rests."""
-        most = int(np.clip(_REST_CELLS // max(count, 1), _FEWEST_CELLS, _MOST_CELLS))
+        n_rows = sum(int(np.sum(numbers)) for numbers in exact.rows or exact.cells)
+        total = np.clip(_REST_CELLS_PER_ROW * n_rows, _LEAST_REST_CELLS, _REST_CELLS)
+        most = int(np.clip(total // max(count, 1), _FEWEST_CELLS, _MOST_CELLS))
         if len(exact) <= most:
             every = np.arange(len(exact))
             return cls(exact, exact, every, np.ones(every.size, dtype=np.bool_))

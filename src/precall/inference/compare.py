@@ -337,13 +337,13 @@ class RankedModels:
         progress: Progress | None,
     ) -> list[float]:
         """Return the p-value of every pair."""
-        scores = list(self.rows.scores.values())
+        names = self.rows.names
         observed = self.estimates
         p_values = []
         for done, (i, j) in enumerate(pairs):
             part = progress and _part(progress, done, len(pairs))
             swapped = swap_differences(
-                self.rows, self.metrics[i], scores[i], scores[j], n_resamples, rng, part
+                self.rows, self.metrics[i], names[i], names[j], n_resamples, rng, part
             )
             # Sums in another order differ in the last digits: beside the metric, those are ties.
             limit = abs(observed[i] - observed[j]) - TOLERANCE * np.abs(observed[[i, j]]).max()

@@ -48,13 +48,15 @@ def replicate(
     rng: np.random.Generator,
     workers: int | None = None,
     progress: Progress | None = None,
+    at_least: int = 1,
 ) -> Any:
     """Return the statistic of every replicate; replicates run along the last axis.
 
     Replicates are drawn in blocks of a size that depends on the data only, each block with a
-    generator of its own, so the result does not depend on the number of workers.
+    generator of its own, so the result does not depend on the number of workers. `at_least` is for
+    a resampler that draws so many replicates as fast as one.
     """
-    size = max(1, min(n_resamples, _BLOCK_ELEMENTS // max(resampler.n_cells, 1)))
+    size = min(n_resamples, max(at_least, _BLOCK_ELEMENTS // max(resampler.n_cells, 1)))
     n_blocks = -(-n_resamples // size)
 
     def block(generator: np.random.Generator) -> Any:

@@ -36,10 +36,8 @@ class Steps:
     def __init__(self, cells: Cells, squares: Cells | None = None) -> None:
         self.cells, self._squares = cells, squares
         self.weight: FloatArray = np.asarray(cells.positives, dtype=np.float64)
-        self.tp1: FloatArray = np.cumsum(self.weight, axis=-1)
-        self.fp1: FloatArray = np.asarray(
-            np.cumsum(cells.tied + cells.above, axis=-1), dtype=np.float64
-        )
+        self.tp1: FloatArray = np.asarray(cells.tp, dtype=np.float64)
+        self.fp1: FloatArray = np.asarray(cells.fp, dtype=np.float64)
 
     @property
     def n_pos(self) -> FloatArray:

@@ -141,6 +141,10 @@ class Metric:
         """Return what the worst ranking of the same rows has; None if there is no lowest value."""
         return 0.0
 
+    def ceiling(self, ranking: Ranking) -> float:
+        """Return the highest value: that of the perfect ranking, unless less is better."""
+        return float(self.bounds[1])
+
     def random(self, ranking: Ranking) -> float | None:
         """Return what a random order of the same rows is expected to have; None if unknown."""
         return None

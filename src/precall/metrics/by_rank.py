@@ -55,8 +55,8 @@ class ByRank(Metric):
         """Refuse weights: a rank counts rows."""
         if data.weighted:
             raise InputError(
-                f"{self} counts rows by their rank, and these rows carry weights: rank without "
-                "sample_weight, or take an area."
+                f"{self} counts rows by their rank, and these rows carry weights, given or from "
+                "another prevalence: rank without them, or take an area."
             )
         return self
 
@@ -66,9 +66,8 @@ class ByRank(Metric):
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the metric."""
-        tp = np.cumsum(cells.positives, axis=-1)
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        return np.asarray(self.from_counts(cells, tp, fp, cells.all_positives, LINES))[()]
+        counts = cells, cells.tp, cells.fp, cells.all_positives
+        return np.asarray(self.from_counts(*counts, LINES))[()]
 
     def per_group(self, rankings: Any) -> FloatArray:
         """One sum per group; positives that had no score count in denominators."""

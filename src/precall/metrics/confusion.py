@@ -54,6 +54,11 @@ class OfCounts(Metric):
         return f"{self.summary} at threshold {self.cut:g}"
 
     @property
+    def explanation(self) -> str:  # type: ignore[override]
+        """What is done at the threshold; the title says what is measured."""
+        return f"Rows with scores of {self.cut:g} and above are selected."
+
+    @property
     def plain_share(self) -> CountShare | None:
         """The share of rows that it is a function of, where it is one."""
         return None

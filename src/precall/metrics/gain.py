@@ -70,7 +70,7 @@ class GainArea(Metric):
         weight = np.asarray(cells.positives, dtype=np.float64)
         tied = np.broadcast_to(np.asarray(cells.tied, dtype=np.float64), weight.shape)
         n, m = (np.asarray(total)[..., np.newaxis] for total in totals(cells))
-        tp1 = np.cumsum(weight, axis=-1)
+        tp1 = np.asarray(cells.tp, dtype=np.float64)
         begin = n * n / (n + m)
         start, stop = np.maximum(tp1 - weight, begin), np.maximum(tp1, begin)
         scale = n**3 / m**2

@@ -36,8 +36,8 @@ def average_precision_gradient(kernel: Kernel, cells: Cells, recall: Recall) -> 
     if recall != (0.0, 1.0):
         return cumulated_gradient(average_precision, cells, recall)
     weight = np.asarray(cells.positives, dtype=np.float64)
-    tp = np.cumsum(weight, axis=-1)
-    fp = np.cumsum(cells.above + cells.tied, axis=-1)
+    # Products of numbers of rows may be larger than whole numbers can.
+    tp, fp = (np.asarray(count, dtype=np.float64) for count in (cells.tp, cells.fp))
     n = np.asarray(cells.all_positives)[..., np.newaxis]
     precision = ratio(tp, tp + fp)
     share = ratio(weight, (tp + fp) * n)

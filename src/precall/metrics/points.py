@@ -40,8 +40,7 @@ def reach(cells: Cells, tp: Any) -> Point:
     """Find the point of the curve with `tp` true positives (one per leading axis)."""
     weight = np.asarray(cells.positives, dtype=np.float64)
     tied = np.asarray(cells.tied, dtype=np.float64)
-    arrival = np.cumsum(weight, axis=-1)
-    fp = np.cumsum(tied + cells.above, axis=-1)
+    arrival, fp = cells.tp, cells.fp
     target = np.asarray(tp)[..., np.newaxis]
     # A target that rounding put just over an observed recall is that recall.
     passed = np.count_nonzero(arrival < target * (1.0 - 1e-12), axis=-1)[..., np.newaxis]
@@ -189,7 +188,6 @@ class RecallAtPrecision(CurvePoint):
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the recall; 0 if no threshold is precise enough."""
-        tp = np.cumsum(cells.positives, axis=-1)
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        precise = at_least(ratio(tp, tp + fp), self.precision)
+        tp = cells.tp
+        precise = at_least(ratio(tp, tp + cells.fp), self.precision)
         return np.max(np.where(precise, tp, 0), axis=-1) / cells.all_positives

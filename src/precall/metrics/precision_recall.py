@@ -110,9 +110,7 @@ class Area(Metric):
         """Return the area under the curve itself."""
         if self.mean_precision:
             weight = np.asarray(cells.positives)
-            fp = np.cumsum(cells.above + cells.tied, axis=-1)
-            tp = np.cumsum(weight, axis=-1)
-            return _kernels.mean_precision(weight, tp, fp, cells.missed)
+            return _kernels.mean_precision(weight, cells.tp, cells.fp, cells.missed)
         return self.kernel(make_steps(cells, squares), *self.recall)
 
     def sampled_area(self, cells: Cells, squares: Cells) -> Any:
@@ -124,9 +122,8 @@ class Area(Metric):
         if not self.mean_precision:
             return self.area(cells, squares)
         weight = np.asarray(cells.positives)
-        tp = np.cumsum(weight, axis=-1) - ratio(squares.positives, weight) + 1.0
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
-        found = np.sum(weight * ratio(tp, tp + fp), axis=-1)
+        tp = cells.tp - ratio(squares.positives, weight) + 1.0
+        found = np.sum(weight * ratio(tp, tp + cells.fp), axis=-1)
         return ratio(found, np.sum(weight, axis=-1))[()]
 
     @property
@@ -272,8 +269,7 @@ class PrecisionRecallArea(Area):
         if not self.mean_precision:
             return super().prevalence_slope(cells)
         weight = np.asarray(cells.positives, dtype=np.float64)
-        tp = np.cumsum(weight, axis=-1)
-        precision = ratio(tp, tp + np.cumsum(cells.above + cells.tied, axis=-1))
+        precision = ratio(cells.tp, cells.tp + cells.fp)
         return np.sum(weight * precision * (1.0 - precision), axis=-1) / cells.all_positives
 
     def of_ranking(self, ranking: Ranking) -> float:

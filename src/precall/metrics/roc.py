@@ -88,7 +88,7 @@ class RocArea(Metric):
 
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area."""
-        fp = np.cumsum(cells.above + cells.tied, axis=-1)
+        fp = cells.fp
         if not self.smooth:
             return self._part(cells, fp)
         n, m = totals(cells)
@@ -99,7 +99,7 @@ class RocArea(Metric):
         low, high = self.false_positive_rate
         n, m = (np.asarray(total)[..., np.newaxis] for total in totals(cells))
         weight = np.asarray(cells.positives, dtype=np.float64)
-        arrival, fp = np.cumsum(weight, axis=-1) / n, np.asarray(fp, dtype=np.float64) / m
+        arrival, fp = cells.tp / n, np.asarray(fp, dtype=np.float64) / m
         reached = np.sum(weight, axis=-1, keepdims=True) / n
         across = np.stack(np.broadcast_arrays(fp - cells.tied / m, fp), axis=-1)
         up = np.stack(np.broadcast_arrays(arrival - weight / n, arrival), axis=-1)
@@ -118,7 +118,7 @@ class RocArea(Metric):
             raise self.no_gradient()
         weight = np.asarray(cells.positives, dtype=np.float64)
         n, m = (np.asarray(total)[..., np.newaxis] for total in totals(cells))
-        misplaced = np.cumsum(cells.above + cells.tied, axis=-1) - 0.5 * cells.tied
+        misplaced = cells.fp - 0.5 * cells.tied
         # A missed positive is below every negative.
         missed = np.asarray(cells.missed, dtype=np.float64)[..., np.newaxis]
         lower = from_here(weight) + missed

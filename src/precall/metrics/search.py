@@ -123,8 +123,8 @@ class ElevenPointPrecision(ByPositives):
 
     def of_lines(self, cells: Cells, n: IntArray) -> Any:
         """Return the mean of eleven highest precisions."""
-        tp = np.cumsum(cells.positives, axis=-1)
-        precision = ratio(tp, tp + np.cumsum(cells.above + cells.tied, axis=-1))
+        tp = cells.tp
+        precision = ratio(tp, tp + cells.fp)
         wanted = POINTS[self.points](np.asarray(n, dtype=np.int64))
         highest = [
             np.max(np.where(tp >= wanted[..., [point]], precision, 0.0), axis=-1, initial=0.0)

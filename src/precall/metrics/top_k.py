@@ -130,11 +130,23 @@ class TopK(ByRank):
 
     def random(self, ranking: Any) -> float | None:
         """Return what a random order is expected to have: positives in proportion."""
+        return self._with_share(ranking, ranking.n_pos / (ranking.n_pos + ranking.n_neg))
+
+    def ceiling(self, ranking: Any) -> float:
+        """Return what the perfect order has: nothing but positives above the cut, or all of them.
+
+        By weighted rows the highest value is that of any ranking.
+        """
+        found = self._with_share(ranking, 1.0)
+        return float(self.bounds[1]) if found is None else found
+
+    def _with_share(self, ranking: Any, share: float) -> float | None:
+        """The value if that share of the k highest scores were positive, as far as they go."""
         if ranking.weighted and not self.is_share:
             return None
         total = ranking.n_pos + ranking.n_neg
         k = self.k * total if self.is_share else min(self.k, total)
-        hits = k * ranking.n_pos / total
+        hits = min(k * share, ranking.n_pos)
         everything = total + ranking.missed
         return float(ratio(hits, self.over(k, ranking.all_positives, everything)))
 

@@ -126,6 +126,10 @@ class NetBenefit(OfDecisions):
         """Only false alarms, and nothing but positives that are found."""
         return -self._odds, 1.0
 
+    def ceiling(self, ranking: Any) -> float:
+        """Return what finding every positive without a false alarm is worth."""
+        return float(self.of(ranking.all_positives, 0.0, ranking.all_positives, ranking.n_neg))
+
     def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
         """``(TP - FP q / (1 - q)) / N``."""
         return (tp - self._odds * fp) / (n + m)
@@ -182,6 +186,10 @@ class ExpectedCost(OfDecisions):
     def bounds(self) -> tuple[float, float]:
         """Nothing wrong, and everything that costs most."""
         return 0.0, max(1.0, self.cost_ratio)
+
+    def ceiling(self, ranking: Any) -> float:
+        """Return what it costs to select every negative and no positive."""
+        return float(self.of(0.0, ranking.n_neg, ranking.all_positives, ranking.n_neg))
 
     def of(self, tp: Any, fp: Any, n: Any, m: Any) -> Any:
         """``(C (n - TP) + FP) / N``."""

@@ -27,7 +27,7 @@ FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 # Rows handled at a time: what a block needs fits into a core's cache.
-BLOCK_ROWS = 65_536
+BLOCK_ROWS = 131_072
 # Integer labels within a range this many times the number of rows are counted, not sorted.
 _DENSE_RANGE = 4
 # All bits of a 64-bit integer but its sign.
@@ -181,7 +181,10 @@ def _packing(scores: Array) -> Packing | None:
     """
     if not scores.size:
         return None
-    low, high = scores.min(), scores.max()
+    found = _threads.each_in_threads(
+        lambda part: (part.min(), part.max()), _one_for_each_core(scores), scores.size
+    )
+    low, high = min(part[0] for part in found), max(part[1] for part in found)
     if scores.dtype.kind != "f":
         return Packing(None) if int(low) >= -(1 << 62) and int(high) < 1 << 62 else None
     if scores.dtype.itemsize > 8:
@@ -199,12 +202,20 @@ def _packing(scores: Array) -> Packing | None:
 
 def _has_tiny(scores: Array, limit: float) -> bool:
     """Return whether a score lies within the limit around zero without being zero."""
-    for begin in range(0, scores.size, BLOCK_ROWS):
-        part = scores[begin : begin + BLOCK_ROWS]
-        near = np.abs(part) < limit
-        if near.any() and part[near].any():
-            return True
-    return False
+
+    def inside(part: Array) -> bool:
+        for begin in range(0, part.size, BLOCK_ROWS):
+            block = part[begin : begin + BLOCK_ROWS]
+            near = np.abs(block) < limit
+            if near.any() and block[near].any():
+                return True
+        return False
+
+    return any(_threads.each_in_threads(inside, _one_for_each_core(scores), scores.size))
+
+
+def _one_for_each_core(scores: Array) -> list[Array]:
+    return counting.pieces(scores, min(_threads.available_cores(), scores.size))
 
 
 def pack(positive: Mask, scores: Array, packing: Packing) -> IntArray:
@@ -311,7 +322,15 @@ def _packed_block(
         packed = pack(positive[inside], scores[inside], packing).reshape(starts.size - 1, -1)
         packed.sort(axis=1)
         ordered = packed.ravel()
-    tables = cut_sorted((ordered & 1).astype(np.bool_), ordered >> 1, None, starts)
+    label = (ordered.astype(np.int8) & 1).view(np.bool_)
+    ours = np.flatnonzero(label)
+    keys = ordered[ours]
+    # A positive comes after all negatives of its score. Where groups meet, the row before may be
+    # another group's: a doubt that is none.
+    if ((ordered[ours - 1] | 1) == keys).any():
+        tables = cut_sorted(label, ordered >> 1, None, starts)
+    else:
+        tables = _cut_at(ours, ours + 1, np.ones_like(ours), keys >> 1, starts)
     return tables._replace(threshold=unpack(tables.threshold, packing, scores.dtype))
 
 
@@ -321,15 +340,22 @@ def cut_sorted(label: Mask, score: Array, weight: FloatArray | None, starts: Int
     np.not_equal(score[1:], score[:-1], out=new[1:])
     new[starts[:-1][starts[:-1] < score.size]] = True  # a group's first row; empty groups have none
     begin, end, count = _positive_runs(label, new)
-    offsets = np.searchsorted(begin, starts)
-    cells = _count(begin, end, count, starts, offsets)
-    threshold = counting.one_zero(score[begin])
+    tables = _cut_at(begin, end, count, counting.one_zero(score[begin]), starts)
     if weight is None:
-        return Tables(offsets, threshold, cells, None, None)
+        return tables
     sums, squares = (
-        _sum(values, label, begin, end, starts, offsets) for values in (weight, weight * weight)
+        _sum(values, label, begin, end, starts, tables.offsets)
+        for values in (weight, weight * weight)
     )
-    return Tables(offsets, threshold, sums, squares, cells)
+    return tables._replace(cells=sums, squares=squares, rows=tables.cells)
+
+
+def _cut_at(
+    begin: IntArray, end: IntArray, count: IntArray, threshold: Array, starts: IntArray
+) -> Tables:
+    """Count the rows between runs of equal scores, each with its positives and its score."""
+    offsets = np.searchsorted(begin, starts)
+    return Tables(offsets, threshold, _count(begin, end, count, starts, offsets), None, None)
 
 
 def _positive_runs(label: Mask, new: Mask) -> tuple[IntArray, IntArray, IntArray]:
@@ -400,4 +426,6 @@ def _joined(parts: list[Tables]) -> Tables:
 
 
 def _end_to_end(parts: list[Cells]) -> Cells:
-    return Cells(*map(np.concatenate, zip(*(part[:4] for part in parts), strict=True)))
+    fields = list(zip(*(part[:4] for part in parts), strict=True))
+    size = sum(len(positives) for positives in fields[0])
+    return Cells(*_threads.each_in_threads(np.concatenate, fields, size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +32,16 @@ class Cells(NamedTuple):
     def all_positives(self) -> Any:
         """Sum over the positives of each ranking, the missed ones included."""
         return np.sum(self.positives, axis=-1) + self.missed
+
+    @property
+    def tp(self) -> Array:
+        """Positives at each threshold and above, one ranking along the last axis."""
+        return np.cumsum(self.positives, axis=-1)
+
+    @property
+    def fp(self) -> Array:
+        """Negatives at each threshold and above, one ranking along the last axis."""
+        return np.cumsum(self.above + self.tied, axis=-1)
 
     def scaled(self, positives: float, negatives: float) -> Cells:
         """Multiply the cells of each class by a factor."""
@@ -99,6 +110,26 @@ class Cells(NamedTuple):
         dtype = np.int64 if whole else np.float64
         positives, tied, above = (np.asarray(part, dtype=dtype) for part in fields[:3])
         return cls(positives, tied, above, dtype(fields[3]).item())
+
+
+class SummedCells(Cells):
+    """Cells that do not change and are asked for many numbers: cumulated once."""
+
+    @cached_property
+    def tp(self) -> Array:
+        """Positives at each threshold and above."""
+        return _frozen(super().tp)
+
+    @cached_property
+    def fp(self) -> Array:
+        """Negatives at each threshold and above."""
+        return _frozen(super().fp)
+
+
+def _frozen(array: Array) -> Array:
+    """Make an array read-only: it is shared."""
+    array.flags.writeable = False
+    return array
 
 
 def even_cuts(cells: Cells, tp: Array, fp: Array, max_rows: int) -> npt.NDArray[np.int64]:

@@ -291,9 +291,10 @@ class RankingSet(Rich):
     def cumulated(self, values: Array) -> Array:
         """Cumulate one value per row within each group."""
         if values.dtype.kind in "iu":  # exact: the other groups can be subtracted again
-            total = np.concatenate([[0], np.cumsum(values)])
-            base = np.repeat(total[self.offsets[:-1]], np.diff(self.offsets))
-            return np.asarray(total[1:] - base)
+            total = np.zeros(values.size + 1, dtype=np.cumsum(values[:0]).dtype)
+            np.cumsum(values, out=total[1:])
+            found = np.repeat(total[self.offsets[:-1]], np.diff(self.offsets))
+            return np.asarray(np.subtract(total[1:], found, out=found))
         out = np.empty_like(values)
         for _, index, real in self.blocks():
             out[index[real]] = np.cumsum(np.where(real, values[index], 0.0), axis=1)[real]

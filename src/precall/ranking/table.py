@@ -21,7 +21,7 @@ from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from . import counting, kept_thresholds
 from .later_moments import MomentsWhenAsked
-from .number_layout import Cells, Moments, even_cuts
+from .number_layout import Cells, Moments, SummedCells, even_cuts
 from .plain_ranking import as_plain, from_plain
 from .ranked import Ranked
 
@@ -126,20 +126,23 @@ class Ranking(Rich):
         """Return what is stored or sent: no scores, but the moments that they are kept for."""
         return {"moments": self.moments, **vars(self)}
 
-    @property
+    @cached_property
     def cells(self) -> Cells:
         """The count fields as one object."""
-        return Cells(self.positives, self.tied, self.above, self.below, self.missed)
+        cells = SummedCells(self.positives, self.tied, self.above, self.below, self.missed)
+        counted = vars(self)  # sums that came with the counts
+        vars(cells).update({name: counted[name] for name in ("tp", "fp") if name in counted})
+        return cells
 
     @cached_property
     def tp(self) -> Array:
         """True positives at each threshold (``score >= threshold``)."""
-        return _frozen(np.cumsum(self.positives))
+        return self.cells.tp
 
     @cached_property
     def fp(self) -> Array:
         """False positives at each threshold, those tied with it included."""
-        return _frozen(np.cumsum(self.above + self.tied))
+        return self.cells.fp
 
     @cached_property
     def n_pos(self) -> Any:
@@ -466,8 +469,3 @@ def _as_counts(array: Array, name: str) -> Array:
     if array.dtype.kind != "f":
         raise InputError(f"{name} must hold counts or weights, got dtype {array.dtype}.")
     return array.astype(np.float64, copy=False)
-
-
-def _frozen(array: Array) -> Array:
-    array.flags.writeable = False
-    return array

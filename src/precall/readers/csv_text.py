@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from .._words import listed
 from ..exceptions import InputError
 from .layout import Layout, layout
 from .messages import not_numbers, shown, source_name
@@ -89,7 +90,7 @@ def _tell(layouts: list[Layout], dialect: Dialect) -> None:
             guesses.append("a decimal comma")
         if guesses:
             name = source_name(found.file.name)
-            found.file.options.tell(f"{name} was read with {', and with '.join(guesses)}.")
+            found.file.options.tell(f"{name} was read with {listed(guesses, 'and')}.")
 
 
 def _first_types(first: Layout, wanted: Wanted, decimal: str) -> dict[str, Any]:
@@ -195,8 +196,11 @@ def whole(found: Layout, dialect: Dialect, wanted: Wanted) -> Any:
 
     with found.open(dialect.encoding) as stream:
         data = stream.read()
-    # Quoted line breaks slow the parser down, so they are allowed for only where there are quotes.
-    options = _options(found, dialect, wanted, quoted=b'"' in data)
+    # Quoted line breaks slow the parser down, so they are allowed for only where there are quotes:
+    # not for those around names alone, which many programs write. A name with a line break in it
+    # has its last quote after the first line.
+    quoted = data.find(b'"', data.find(b"\n") + 1) >= 0
+    options = _options(found, dialect, wanted, quoted=quoted)
     return _with_missing(csv.read_csv(pa.BufferReader(data), **options), wanted)
 
 

@@ -7,6 +7,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from .._words import plural
@@ -54,13 +55,14 @@ def layout(file: File) -> Layout:
     encoding = file.wide()
     head = _first_lines(file, encoding).removeprefix(codecs.BOM_UTF8)
     lines = re.split(rb"\r\n|\r|\n", head)
-    filled = [number for number, line in enumerate(lines) if line.strip()]
-    if not filled:
+    filled = (number for number, line in enumerate(lines) if line.strip())
+    top = next(filled, None)
+    if top is None:
         raise InputError(f"{source_name(file.name)} is empty: there is nothing to read.")
-    first = next((n for n in filled if not lines[n].lstrip().startswith(b"#")), None)
+    first = next((n for n in chain([top], filled) if not lines[n].lstrip().startswith(b"#")), None)
     if first is None:
         raise InputError(f"{source_name(file.name)} has nothing but lines that begin with '#'.")
-    skip = first if first != filled[0] else 0
+    skip = first if first != top else 0
     # Of the line with the names only: in a private release no row may decide for the others.
     stored = "utf-8"
     if encoding is None and not _is_utf8(lines[first]):

@@ -9,6 +9,9 @@ from typing import Any
 from .._arrow import plain
 from .._words import plural
 
+#: How a sentence about rows that were left out ends.
+LEFT_OUT = "with missing values left out."
+
 
 def without_missing(table: Any, names: Iterable[str]) -> Any:
     """Return the rows in which none of these columns is missing (null or NaN)."""
@@ -20,4 +23,4 @@ def without_missing(table: Any, names: Iterable[str]) -> Any:
 
 def sentence(dropped: int, rows: int) -> str:
     """Say how many rows were left out."""
-    return f"{plural(dropped, 'row')} of {rows} with missing values left out."
+    return f"{plural(dropped, 'row')} of {rows:,} {LEFT_OUT}"

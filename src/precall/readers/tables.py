@@ -18,8 +18,9 @@ from .messages import unreadable
 from .sources import File
 from .wanted import Wanted
 
-# Text parsed at a time where all of it is in memory anyway, and rows of a binary file.
-_BLOCK = 2**24
+# Text parsed at a time where all of it is in memory anyway: enough blocks for all cores. And rows
+# of a binary file.
+_BLOCK = 2**22
 _ROWS = 2**16
 _ARROW = b"ARROW1"  # how an Arrow file begins
 

@@ -141,15 +141,16 @@ def band(
                 f"{name} does not run along a {kind} curve: give {span_name}=, or leave it out."
             )
     if (own := own_answer(data, "band")) is not None:
-        others = {
+        every = {
+            "confidence_level": confidence_level,
+            "n_points": n_points,
             "sampling": sampling,
             "prevalence": prevalence,
             "n_resamples": n_resamples,
-            **{name: value for name, value in given.items() if name != "recall"},
+            **given,
             **options,
         }
-        mine = {"confidence_level": confidence_level, "recall": recall, "n_points": n_points}
-        found: Band = own(kind, model=model, method=method, given={**mine, **others})
+        found: Band = own(kind, model=model, method=method, given=every)
         return found
     asked = given[span_name]
     span = span if asked is None else asked

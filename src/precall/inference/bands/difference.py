@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +16,7 @@ from ..sampling import varying_prevalence
 from .band import Band
 from .envelope import rank_envelope
 from .interpolation import interpolate_rows
+from .joint_cells import falling_rows, joint_units
 from .net_benefit import METHOD, net_benefit_difference
 from .paths import Path, positives_path
 from .request import precision
@@ -24,13 +24,10 @@ from .request import precision
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
-# Classes up to this size are drawn row by row, larger ones in cells of neighbouring ranks.
-_MOST_ROWS = 4096
-# Neighbouring cells of ranks grow by this factor away from either end: inside a cell a share of
-# about a quarter of it of the variance is lost to linear interpolation.
-_CELL_GROWTH = 1.04
 # Numbers drawn at a time, so that memory does not grow with the number of draws.
-_BLOCK = 1 << 21
+_BLOCK = 1 << 20
+# Standard deviations, and rows, within which drawn recall stays.
+_SURE = 8.0
 
 
 def difference_band(
@@ -204,83 +201,6 @@ def _ranges(grid: FloatArray, chosen: npt.NDArray[np.bool_]) -> tuple[tuple[floa
     return tuple((shown[i], shown[j]) for i, j in zip(first, last, strict=True))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Units:
-    """Rows of a class, or cells of rows, as both models rank them.
-
-    `counts` are rows per unit; for each model `edges` are rows before each of its positions and
-    `position` says where each unit stands.
-    """
-
-    counts: FloatArray
-    edges: tuple[FloatArray, FloatArray]
-    position: tuple[IntArray, IntArray]
-
-    def cumulated(self, weights: FloatArray, model: int) -> FloatArray:
-        """Weight before each position of a model, and the total at the end (draws, positions+1)."""
-        draws, places = len(weights), self.edges[model].size - 1
-        if places == self.counts.size:
-            ordered = np.empty_like(weights)
-            ordered[:, self.position[model]] = weights
-        else:
-            cell = self.position[model] + places * np.arange(draws)[:, None]
-            summed = np.bincount(cell.ravel(), weights.ravel(), draws * places)
-            ordered = summed.astype(np.float64, copy=False).reshape(draws, places)
-        return np.cumsum(np.hstack([np.zeros((draws, 1)), ordered]), axis=1)
-
-
-def _units(
-    scores: list[npt.NDArray[Any]],
-    orders: list[IntArray],
-    own: npt.NDArray[np.bool_],
-    rng: np.random.Generator,
-) -> _Units:
-    """Put the rows of a class into the order of both models; tied rows in random order."""
-    number = np.cumsum(own) - 1
-    size = int(number[-1]) + 1
-    orders = [
-        number[_untied(values, order[own[order]][::-1], number, rng.random(size))]
-        for values, order in zip(scores, orders, strict=True)
-    ]
-    places = [np.empty(size, dtype=np.int64) for _ in scores]
-    edges = np.arange(size + 1.0) if size <= _MOST_ROWS else _cell_edges(size)
-    position = np.repeat(np.arange(edges.size - 1), np.diff(edges).astype(np.int64))
-    for place, order in zip(places, orders, strict=True):
-        place[order] = position
-    if size <= _MOST_ROWS:
-        return _Units(counts=np.ones(size), edges=(edges, edges), position=(places[0], places[1]))
-    every = np.bincount(places[0] * edges.size + places[1])
-    joint = np.flatnonzero(every)
-    counts = every[joint]
-    return _Units(
-        counts=counts.astype(np.float64),
-        edges=(edges, edges),
-        position=(joint // edges.size, joint % edges.size),
-    )
-
-
-def _untied(
-    scores: npt.NDArray[Any], falling: IntArray, number: IntArray, drawn: FloatArray
-) -> IntArray:
-    """Put tied rows into the order of their drawn numbers."""
-    values = scores[falling]
-    new = np.append(True, values[1:] != values[:-1])
-    if new.all():
-        return falling
-    tied = np.flatnonzero(~new | ~np.append(new[1:], True))
-    rows = falling[tied]
-    falling[tied] = rows[np.lexsort((drawn[number[rows]], np.cumsum(new)[tied]))]
-    return falling
-
-
-def _cell_edges(size: int) -> FloatArray:
-    """Rows before each cell: narrow cells at both ends, where the curve's detail is."""
-    steps = np.arange(np.ceil(np.log(size) / np.log(_CELL_GROWTH)))
-    half = np.unique(np.floor(_CELL_GROWTH**steps))
-    half = half[half <= size / 2]
-    return np.unique(np.concatenate([[0.0], half, size - half, [size]]))
-
-
 def _draw_differences(
     rankings: list[Ranking],
     models: list[npt.NDArray[Any]],
@@ -292,63 +212,108 @@ def _draw_differences(
     rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Draw differences of precision, with copies for the lower and the upper limit."""
-    paths = [positives_path(ranking) for ranking in rankings]
-    ours, theirs = (_units(models, orders, own, rng) for own in (positive, ~positive))
+    first, second = (
+        falling_rows(scores, order, positive, rng)
+        for scores, order in zip(models, orders, strict=True)
+    )
+    ours, theirs = zip(first, second, strict=True)
+    paths = (positives_path(rankings[0]), positives_path(rankings[1]))
+    arrivals = _draw_arrivals(paths, ours, grid, draws, rng)
+    curves = _draw_curves(paths, arrivals, theirs, grid, varying, rng)
+    (a, a_low, a_high), (b, b_low, b_high) = curves
+    return a - b, a_low - b_high, a_high - b_low
+
+
+class _Arrival(NamedTuple):
+    """Negatives above, and positives at or above, where one model's drawn recall reaches the grid.
+
+    Both are (draws, points); positives are whole numbers.
+    """
+
+    negatives: FloatArray
+    positives: IntArray
+
+
+def _draw_arrivals(
+    paths: tuple[Path, Path],
+    falling: tuple[IntArray, IntArray],
+    grid: FloatArray,
+    draws: int,
+    rng: np.random.Generator,
+) -> tuple[_Arrival, _Arrival]:
+    """Draw the true recall at every positive: cumulated spacings, one more below the last."""
+    n = paths[0].size
+    reach = _likely_rows(n, grid)
+    units = joint_units(falling, (reach, reach))
+    blocks: tuple[list[_Arrival], list[_Arrival]] = ([], [])
+    for size in _blocks(draws, units.counts.size):
+        weights, below = units.draw(rng, size), rng.standard_exponential((size, 1))
+        for model, path in enumerate(paths):
+            recall = units.cumulated(weights, model)
+            total = recall[:, -1:] + below
+            rows = interpolate_rows(
+                grid * total, np.hstack([recall, total]), np.append(units.edges[model], n + 1.0)
+            )
+            whole = np.clip(np.floor(rows).astype(np.int64), 0, n)
+            before, after = path.values(whole), path.values(whole + 1)
+            count = np.maximum.accumulate(before + (rows - whole) * (after - before), axis=1)
+            blocks[model].append(_Arrival(count, whole))
+    first, second = (
+        _Arrival(*(np.concatenate(part) for part in zip(*each, strict=True))) for each in blocks
+    )
+    return first, second
+
+
+def _likely_rows(n: int, grid: FloatArray) -> tuple[float, float]:
+    """Positives between which the true recall passes the grid, but in one of 10^13 draws.
+
+    By Bernstein's inequality; a draw that leaves them is interpolated over a wide cell.
+    """
+    low, high = float(grid[0]), float(grid[-1])
+    down, up = (_SURE * (1.0 + np.sqrt(n * r * (1.0 - r))) for r in (low, high))
+    return n * low - down, n * high + up
+
+
+def _blocks(draws: int, numbers: int) -> list[int]:
+    """How many draws to make at a time, each of so many numbers."""
+    block = max(_BLOCK // numbers, 1)
+    return [min(block, draws - first) for first in range(0, draws, block)]
+
+
+def _draw_curves(
+    paths: tuple[Path, Path],
+    arrivals: tuple[_Arrival, _Arrival],
+    falling: tuple[IntArray, IntArray],
+    grid: FloatArray,
+    varying: bool,
+    rng: np.random.Generator,
+) -> list[list[FloatArray]]:
+    """Draw each model's precision, and its copies for the lower and the upper limit."""
     n, m = paths[0].size, int(paths[0].total)
-    block = max(_BLOCK // (ours.counts.size + theirs.counts.size + 2 * grid.size), 1)
-    blocks = []
-    for first in range(0, draws, block):
-        size = min(block, draws - first)
-        weights = [
-            rng.standard_gamma(units.counts, (size, units.counts.size)) for units in (ours, theirs)
-        ]
+    first, second = (
+        (float(each.negatives.min()), float(each.negatives.max())) for each in arrivals
+    )
+    units = joint_units(falling, (first, second))
+    parts: tuple[list[list[FloatArray]], ...] = ([], [])
+    begin = 0
+    nothing = [path.last_row_under(1.0) for path in paths]
+    everything = [path.last_row_under(np.nextafter(path.total - 1.0, np.inf)) for path in paths]
+    for size in _blocks(len(arrivals[0].negatives), units.counts.size):
+        weights = units.draw(rng, size)
         share = np.full((size, 1), n / (n + m))
         if varying:
             share = rng.beta(n + 0.5, m + 0.5, size=(size, 1))
-        below = rng.standard_exponential((size, 1))
         # Half a negative more at the top and at the bottom, as in the distribution of one curve.
         # Each model draws its own: to share it would be hardly narrower, and assumes that models
         # agree.
         ends = rng.standard_gamma(0.5, (2, 2, size, 1))
-        curves = [
-            _curve(path, ours, theirs, weights, below, ends[model], model, grid, share)
-            for model, path in enumerate(paths)
-        ]
-        (a, a_low, a_high), (b, b_low, b_high) = curves
-        blocks.append((a - b, a_low - b_high, a_high - b_low))
-    return tuple(np.concatenate(part) for part in zip(*blocks, strict=True))  # type: ignore[return-value]
-
-
-def _curve(
-    path: Path,
-    ours: _Units,
-    theirs: _Units,
-    weights: list[FloatArray],
-    below: FloatArray,
-    ends: FloatArray,
-    model: int,
-    grid: FloatArray,
-    share: FloatArray,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """One model's drawn curves: precision, and its copies for the lower and the upper limit."""
-    # True recall at every positive: cumulated spacings, one more of them below the last.
-    recall = ours.cumulated(weights[0], model)
-    total = recall[:, -1:] + below
-    rows = interpolate_rows(
-        grid * total,
-        np.hstack([recall, total]),
-        np.append(ours.edges[model], path.size + 1.0),
-    )
-    whole = np.clip(np.floor(rows).astype(np.int64), 0, path.size)
-    before, after = path.values(whole), path.values(whole + 1)
-    count = np.maximum.accumulate(before + (rows - whole) * (after - before), axis=1)
-    fall = theirs.cumulated(weights[1], model)
-    above = interpolate_rows(count, theirs.edges[model], fall)
-    rate = (ends[0] + above) / (ends[0] + fall[:, -1:] + ends[1])
-    low = np.where(whole <= path.last_row_under(1.0), 0.0, rate)
-    high = np.where(whole >= path.last_row_under(np.nextafter(path.total - 1.0, np.inf)), 1.0, rate)
-    return (
-        precision(grid, rate, share),
-        precision(grid, high, share),
-        precision(grid, low, share),
-    )
+        drawn = slice(begin, begin + size)
+        for model, (arrival, (top, bottom)) in enumerate(zip(arrivals, ends, strict=True)):
+            fall = units.cumulated(weights, model)
+            above = interpolate_rows(arrival.negatives[drawn], units.edges[model], fall)
+            rate = (top + above) / (top + fall[:, -1:] + bottom)
+            low = np.where(arrival.positives[drawn] <= nothing[model], 0.0, rate)
+            high = np.where(arrival.positives[drawn] >= everything[model], 1.0, rate)
+            parts[model].append([precision(grid, each, share) for each in (rate, high, low)])
+        begin += size
+    return [[np.concatenate(each) for each in zip(*part, strict=True)] for part in parts]

@@ -1,0 +1,50 @@
+"""SciPy's special functions, loaded without what only builds and tests NumPy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Thread
+from typing import Any
+
+# What a module says of its own names.
+_LISTS = ("__all__", "__dir__")
+# Submodules that NumPy loads when they are first named, and that no number here needs.
+_NOT_NEEDED = ("f2py", "testing")
+
+
+@contextmanager
+def loading() -> Iterator[None]:
+    """Import them beside the body, which waits for a file and imports nothing of SciPy."""
+    beside = Thread(target=load)
+    beside.start()
+    try:
+        yield
+    finally:
+        beside.join()
+
+
+def load() -> None:
+    """Import ``scipy.special``, which every interval needs, in two thirds of the time.
+
+    SciPy copies the namespace of NumPy, name by name, and so loads the parts of it that wait to be
+    named: a compiler of Fortran and a framework of tests. Here NumPy does not list them while SciPy
+    is imported. A command is a process of its own, so nobody else sees that; the library, which
+    shares its process, does no such thing.
+    """
+    if "scipy.special" in sys.modules:
+        return
+    import numpy as np
+
+    names = vars(np)
+    listed: dict[str, Any] = {name: names[name] for name in _LISTS if name in names}
+    kept = [name for name in dir(np) if name not in _NOT_NEEDED]
+    names["__all__"] = [name for name in listed.get("__all__", kept) if name not in _NOT_NEEDED]
+    names["__dir__"] = lambda: kept
+    try:
+        import scipy.special  # noqa: F401
+    finally:
+        for name in _LISTS:
+            del names[name]
+        names.update(listed)
