@@ -35,10 +35,13 @@ class Sampling(NamedTuple):
 
 def write_page(
     results: Results,
+    again: Results,
     *,
     groups: Mapping[str, Collection[str]],
     tuned_on: Collection[str],
     formulas: Collection[str],
+    defaults: Collection[tuple[str, str, str]],
+    level: float,
 ) -> Path:
     """Write the tables: least coverage, cases under .945 and width, by group of models."""
     page = results.path(".md")
@@ -60,8 +63,13 @@ def write_page(
         + _formula_table(results.rows, groups, tuned_on, formulas)
         + "\n\n`beta`, exact binomial limits with as many trials as the influence variance is "
         "worth, is a candidate that was not adopted for areas. Its constants were chosen on the "
-        f"models called tuned on ({', '.join(tuned_on)}). `NAME+K` has K negatives above "
+        "models called tuned on, and so was the one by which `guarded` leaves room for unseen "
+        f"negatives and chance together ({', '.join(tuned_on)}). `NAME+K` has K negatives above "
         "everything on average.\n\n"
+        + _frontier_table(results.rows, groups, formulas)
+        + "\n\n"
+        + _again_table(results.rows, again, defaults, level)
+        + "\n\n"
         "## Resampling and cross-validation\n\n"
         + _resampling_table(results.rows)
         + "\n\n## Other estimators and metrics\n\n"
@@ -110,6 +118,70 @@ def _formula_table(
     return "Least coverage (cases under .945) ×width.\n\n" + markdown_table(
         ["models, numbers of rows", "cases", *formulas], lines
     )
+
+
+def _frontier_table(
+    rows: list[Row], groups: Mapping[str, Collection[str]], formulas: Collection[str]
+) -> str:
+    """What each method gives for its width, over the cases."""
+    chosen = [row for row in rows if row["part"] == "formula"]
+    reference = {_case(row): row["width"] for row in chosen if row["method"] == "logit"}
+    later = {*groups["found since"], *groups["held out"]}
+    parts = {
+        "all cases": set[str]().union(*groups.values()),
+        "without outlying negatives": set[str]().union(*groups.values()) - {*groups["outlying"]},
+        "found since and held out": later,
+    }
+    header, lines = ["method"], [[f"`{method}`"] for method in formulas]
+    for title, models in parts.items():
+        count = sum(case[0] in models for case in reference)
+        if not count:
+            continue
+        header.append(f"{title} ({count:,})")
+        for line, method in zip(lines, formulas, strict=True):
+            found = [row for row in chosen if row["method"] == method and row["model"] in models]
+            width = np.median([row["width"] / reference[_case(row)] for row in found])
+            coverage = np.array([row["coverage"] for row in found])
+            line.append(f"{coverage.min():.3f}, {np.sum(coverage < 0.94)}, ×{width:.2f}")
+    return "Least coverage, cases under .94, median width relative to logit's.\n\n" + (
+        markdown_table(header, lines)
+    )
+
+
+def _again_table(
+    rows: list[Row], again: Results, defaults: Collection[tuple[str, str, str]], level: float
+) -> str:
+    """The cases of a default that came out low, and which of them are significantly so."""
+    from scipy.stats import binom
+
+    def key(row: Row) -> tuple[str, str, str]:
+        return row["metric"], row["estimator"], row["method"]
+
+    every = [row for row in rows if key(row) in defaults]
+    count = again.settings["simulations"]
+    found = sorted(again.rows, key=lambda row: float(row["coverage"]))
+    # Holm over all cases; those that were not doubted are not significant.
+    significant = 0
+    for place, row in enumerate(found):
+        if binom.cdf(round(row["coverage"] * count), count, level) > 0.05 / (len(every) - place):
+            break
+        significant += 1
+    said = (
+        f"Of the {len(every):,} cases of a default interval {len(found)} came out under "
+        f"{level:.2f}. Again with other draws and {count:,} data sets, {significant} are "
+        f"significantly under it (Holm over all {len(every):,})."
+    )
+    first = {(key(row), _case(row)): row["coverage"] for row in every}
+    lines = [
+        [
+            f"{row['model']}, {row['n_pos']} positives, {row['prevalence']:g}, {row['numbers']}",
+            f"{row['metric']}, {row['method']}",
+            f"{first[key(row), _case(row)]:.4f}",
+            f"{row['coverage']:.4f} ± {row['error']:.4f}",
+        ]
+        for row in found
+    ]
+    return f"{said}\n\n" + markdown_table(["case", "interval", "coverage", "again"], lines)
 
 
 def _by_tuning(

@@ -22,8 +22,9 @@ from precall.metrics import aucpr
 from precall.simulate import Binormal
 
 from ._cells import draw_cells
+from ._interval_methods import formula
 from ._results import Results, Row, core_minutes, markdown_table
-from .intervals import formula, scenario_of
+from .intervals import scenario_of
 
 ALPHA = 0.05
 PREVALENCES = (0.5, 0.1, 0.01)

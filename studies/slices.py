@@ -249,8 +249,7 @@ def write_page(results: Results) -> Path:
         )
         + "\n\n## Time\n\nCPU time of `pr.slices` on one column of ten levels, and on two with "
         "their crossing, over that of `pr.rank_groups` on the same one or three columns, both from "
-        f"arrays; median of {_TIMED_ROUNDS}. At most 3 is wanted. About 0.1 seconds are the same "
-        "for few rows and for many: the critical value of limits that overlap is drawn.\n\n"
+        f"arrays; median of {_TIMED_ROUNDS}. At most 3 is wanted.\n\n"
         + markdown_table(["rows", "slices", "ratio"], times)
         + "\n"
     )

@@ -68,9 +68,9 @@ def influence_limits(y_true, y_score, level=0.95, *, method="influence", samplin
 
     c = kept(estimate)
     variance = (n * variance + 10 * c * (1 - c) / n) / (n + 10)
-    z = NormalDist().inv_cdf(0.5 + level / 2)
 
-    def both(centre, sign):
+    def both(centre, sign, error=(1 - level) / 2):
+        z = NormalDist().inv_cdf(1 - error)
         deviation = centre * (1 - centre)
         logit = math.log(centre / (1 - centre)) + sign * z * math.sqrt(variance) / deviation
         angle = math.asin(math.sqrt(centre)) + sign * z * math.sqrt(variance / deviation) / 2
@@ -87,10 +87,24 @@ def influence_limits(y_true, y_score, level=0.95, *, method="influence", samplin
     if method != "influence":
         # Kinds that n or m rows miss with probability 1 - level, above everything.
         theirs, ours = (size * (1 - (1 - level) ** (1 / size)) for size in (m, n))
-        low = min(
-            low,
-            mean(a / (a + theirs + b * (m - theirs) / m) for a, b in zip(tp, fp, strict=True)),
-        )
+
+        def topped(unseen):
+            return mean(
+                a / (a + unseen + b * (m - unseen) / m) for a, b in zip(tp, fp, strict=True)
+            )
+
+        low = min(low, topped(theirs))
+        # A sample that shows no negative on top may be too good by chance besides. With lam of them
+        # expected, exp(-lam) of the samples show none: those may err more often by as much, less
+        # what the samples that show some do.
+        for lam in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, math.inf):
+            lam = min(lam, -math.log(1 - level))
+            error = (1 - level) * math.exp(lam) / (1 + lam / 2)
+            if error < 0.5:
+                left = topped(m * (1 - math.exp(-lam / m))) / estimate
+                centre = min(min(estimate, (estimate + loo) / 2) * left, 1 - 0.25 / n)
+                logit, arc = both(centre, -1, error)
+                low = min(low, (logit + min(logit, arc)) / 2)
         rest = (n - ours) / n
         seen = sum(
             rest * (ours + rest * a) / (ours + rest * a + b) for a, b in zip(tp, fp, strict=True)

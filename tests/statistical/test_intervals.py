@@ -6,10 +6,9 @@ from scipy.stats import binom
 
 import precall as pr
 from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, rank_batch
+from studies._interval_methods import formula, formula_limits
 from studies.intervals import (
     draw_cells,
-    formula,
-    formula_limits,
     scenario_of,
     simulate_case,
 )
@@ -61,6 +60,24 @@ def test_what_guarded_is_for():
     assert found["aucpr", "average_precision", "influence"] < 0.85
     assert found["aucpr", "average_precision", "logit"] < 0.93
     assert covers_at_least(found["aucpr", "average_precision", "guarded"], 0.95)
+
+
+@pytest.mark.parametrize(
+    ("model", "prevalence", "n_pos", "claim"),
+    [
+        ("offset_uniform+1", 0.01, 20, 0.95),  # with the rule of three alone .926
+        ("bibeta+1", 0.01, 10, 0.95),  # .927
+        ("offset_uniform+2", 0.5, 20, 0.945),  # .935
+    ],
+)
+def test_unseen_negatives_and_chance_add_up(model, prevalence, n_pos, claim):
+    """A sample that shows no negative on top is too good by it, and may be so by chance besides."""
+    sets = 20_000
+    key = ("aucpr", "average_precision", "guarded")
+    found = coverage_of(
+        "formula", model, "random", prevalence, n_pos, simulations=sets, wanted=[key]
+    )
+    assert covers_at_least(found[key], claim, sets)
 
 
 def test_guarded_leaves_room_for_positives_on_top():

@@ -210,6 +210,24 @@ def test_bands():
     assert_close(pairs)
 
 
+def test_intervals_again():
+    """Every case of a default that looked too low was run again, and the first one once more."""
+    committed, first = table("intervals_again"), table("intervals")
+    name = [*intervals.CASE, "metric", "estimator", "method"]
+    doubted = [
+        tuple(row[part] for part in name)
+        for row in first
+        if (row["metric"], row["estimator"], row["method"]) in intervals.DEFAULTS
+        and row["coverage"] < intervals.DOUBTED_UNDER
+    ]
+    assert [tuple(row[part] for part in name) for row in committed] == doubted
+    old = committed[0]
+    (row,) = intervals.simulate_case(
+        *doubted[0][:5], simulations=2000, n_resamples=0, seed=SEED, wanted=(doubted[0][5:],)
+    )
+    assert_close([[(r["coverage"], r["error"]) for r in (row, old)]])
+
+
 def test_bands_again():
     """Every case in which the default looked too low was run again, and the first one once more."""
     committed, first = table("bands_again"), table("bands")

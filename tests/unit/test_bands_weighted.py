@@ -108,3 +108,29 @@ def test_a_band_knows_a_top_that_was_sampled_densely():
     )
     assert held >= 49
     assert width < 0.5
+
+
+def thinned(share):
+    """Chance to be kept: 1 in 20 in the middle."""
+    return np.where((share > 0.03) & (share < 0.3), 0.05, 1.0)
+
+
+def test_a_band_leaves_room_for_heavy_negatives_among_heavy_positives():
+    """With half a row of the top's weight it covered 0.70."""
+    held, _ = coverage(UNSEEN["noisy_perfect"], thinned, 60, 3)
+    assert held >= 49  # fewer once in 10,000 times if it covers with 0.95
+
+
+def test_a_band_leaves_room_for_heavy_positives_that_were_not_seen():
+    """Five negatives of weight 20 on top, where no positive was: recall may be made there."""
+    y = np.concatenate([np.zeros(5), np.tile([1, 0], 30), np.zeros(100)])
+    reached = []
+    for heavy in (1.001, 20.0):
+        ranking = pr.rank(
+            y, -np.arange(165.0), sample_weight=np.where(np.arange(165) < 5, heavy, 1)
+        )
+        band = pr.band(ranking, recall=(0.02, 0.6), n_points=59, n_resamples=500, rng=0)
+        reached.append(np.max(band.x[band.high >= 1.0], initial=0.0))
+    # The first spacing is a thirtieth of the positives, or may be nearly half of them.
+    assert reached[0] < 0.2
+    assert reached[1] > 0.35

@@ -1,5 +1,6 @@
 """Intervals against recipes written out, exact small cases, and the policy at the edges."""
 
+import itertools
 import math
 import pickle
 from fractions import Fraction
@@ -69,6 +70,28 @@ def test_influence_limits_as_the_recipe_says(method, sampling):
         got = pr.interval(pr.rank(y, s), method=method, sampling=sampling)
         expected = naive_inference.influence_limits(y, s, method=method, sampling=sampling)
         np.testing.assert_allclose(tuple(got), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.9999])
+def test_unseen_negatives_that_take_nothing_are_not_looked_at(level, one_sided):
+    """As if each number of them were looked at by itself, however much one takes."""
+    looked = []
+    for estimate, each in itertools.product((0.05, 0.6, 0.99), (1e-6, 1e-3, 0.02, 0.3)):
+        given = (estimate, 1e-4, 500, level)
+        options = {"unbiased": estimate - 0.003, "one_sided": one_sided}
+
+        def unseen(estimate=estimate, each=each):
+            for number, allowed in limits.unseen_levels(level, one_sided=one_sided):
+                yield lambda number=number: estimate * math.exp(-each * number), allowed
+
+        alone = [limits.influence_limits(*given, **options, unseen=[one])[0] for one in unseen()]
+        guard = [*unseen()][-1][0]() * 0.99
+        counted = [(lambda v=v: looked.append(1) or v(), allowed) for v, allowed in unseen()]
+        got, _ = limits.influence_limits(*given, **options, guard=guard, unseen=counted)
+        assert got == min(*alone, guard)
+        looked.append(-len(alone))
+    assert sum(looked) < 0
 
 
 def test_binomial_and_logit_by_hand():
@@ -433,6 +456,23 @@ def test_precision_at_recall_from_its_parts(ranking):
     assert got.high == pytest.approx(min(1, p(fp) + math.hypot(p(fp) - p(near), p(fp) - p(few))))
 
 
+def test_limits_of_precision_at_recall_end_where_precision_does():
+    ranking = pr.rank([1, 1, 0, 1, 1, 1, 0, 0], np.arange(8)[::-1])
+    got = pr.interval(ranking, pr.metrics.precision_at_recall(0.6), sampling="classes")
+    assert (got.estimate, got.high) == (0.75, 1.0)
+    one = pr.interval(
+        ranking,
+        pr.metrics.precision_at_recall(0.6),
+        sampling="classes",
+        confidence_level=math.erf(math.sqrt(0.5)),
+    )
+    assert one.high == 1.0
+    assert one.standard_error == pytest.approx((1.0 - one.low) / 2)
+    ranking = pr.rank([1, 0, 1, 1] + [0] * 100 + [1, 1], np.arange(106)[::-1])
+    low = pr.interval(ranking, pr.metrics.precision_at_recall(0.6), sampling="classes").low
+    assert low == 0.0
+
+
 def test_a_random_prevalence_adds_to_precision_at_recall_in_squares():
     """The logit of precision moves with the logit of prevalence: by p (1 - p) sqrt(1/n + 1/m)."""
     ranking = pr.rank(*Binormal(1.5).sample(100, 160, rng=1))
@@ -665,3 +705,35 @@ def test_limits_of_an_estimate_at_an_end_stop_there():
     certain = 0.05 ** (1 / 20)
     np.testing.assert_allclose(low, [0.0, 0.0, certain], rtol=1e-12)
     np.testing.assert_allclose(high, [1.0 - certain, 1.0, 1.0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
+def test_a_range_of_recall_may_begin_before_a_cliff_or_behind_it(sampling):
+    """14 of 20 positives are above all negatives: in the population it may have been 10."""
+    n, m = 20, 180
+    ranking = pr.rank([1] * 14 + [0] * m + [1] * 6, -np.arange(n + m))
+    got = pr.interval(ranking, pr.metrics.aucpr(recall=(0.5, 1.0)), sampling=sampling)
+    z = scipy.stats.norm.ppf(0.975)
+    odds = math.exp(math.sqrt(1 / n + 1 / m)) if sampling == "rows" else 1.0
+    recall = [j / n - z * math.sqrt(j / n * (1 - j / n) / n) for j in range(1, n + 1)]
+    recall = np.maximum.accumulate(np.clip([0.0, *recall], 0.0, 1.0))
+    area = 0.0
+    for j in range(1, n + 1):
+        negatives = (0 if j <= 14 else m) * odds
+        if recall[j] > 0.5:
+            inside = recall[j] - max(recall[j - 1], 0.5)
+            area += inside * recall[j] * n / (recall[j] * n + negatives)
+    assert got.low == pytest.approx(area, rel=1e-9)
+    assert area < 0.06 < got.estimate
+
+
+def test_guarded_limits_are_nested_at_every_level():
+    """Limits for unseen negatives come and go with the level; the lower one never rises."""
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        y, s, _ = random_data(rng)
+        found = pr.interval(pr.rank(y, s))
+        lows, highs = zip(*map(found.at_level, np.linspace(0.02, 0.9999, 300)), strict=True)
+        assert (np.diff(lows) <= 1e-12).all()
+        assert (np.diff(highs) >= -1e-12).all()
+        assert lows[0] <= found.estimate + 1e-12

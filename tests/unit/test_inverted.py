@@ -24,9 +24,36 @@ def test_its_ends_are_where_the_limits_of_precision_cross(ranking, precision):
         ]
     )
     surely, maybe = (grid[limits[:, end] >= precision] for end in (0, 1))
-    assert found.low == min(surely.max(initial=0.0), found.estimate)
-    assert found.high == min(maybe.max(initial=0.0) + 1 / 128, 1.0)
+    floor, ceiling = unseen_on_top(ranking, precision)
+    assert found.low == pytest.approx(min(surely.max(initial=0.0), found.estimate, floor))
+    assert found.high == pytest.approx(max(min(maybe.max(initial=0.0) + 1 / 128, 1.0), ceiling))
     assert found.method == "mover"
+
+
+def unseen_on_top(ranking, precision):
+    """The recall if a share of a class that a sample misses once in twenty were above the rest."""
+    n, m = ranking.n_pos, ranking.n_neg
+    ours, theirs = (1 - 0.05 ** (1 / size) for size in (n, m))
+    ends = []
+    for tp, fp in (
+        (ranking.tp, theirs * m + (1 - theirs) * ranking.fp),
+        (np.append(0, ranking.tp) * (1 - ours) + ours * n, np.append(0, ranking.fp)),
+    ):
+        ends.append(np.max(np.where(tp >= precision * (tp + fp), tp, 0)) / n)
+    return ends
+
+
+def test_a_sample_without_positives_on_top_cannot_exclude_them():
+    ranking = pr.rank(np.arange(2000) % 100 == 99, -np.arange(2000.0))
+    found = pr.interval(ranking, "recall_at_precision(0.5)")
+    assert (found.estimate, found.low) == (0.0, 0.0)
+    assert found.high == pytest.approx(1 - 0.05 ** (1 / 20))
+
+
+def test_a_sample_without_negatives_on_top_cannot_exclude_them():
+    ranking = pr.rank(np.arange(40) < 20, -np.arange(40.0))
+    found = pr.interval(ranking, "recall_at_precision(0.95)")
+    assert (found.estimate, found.low, found.high) == (1.0, 0.0, 1.0)
 
 
 def test_a_precision_that_is_out_of_reach(ranking):

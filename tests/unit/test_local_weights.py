@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import precall as pr
-from precall.inference.local_weights import LocalWeights
+from precall.inference.influence import deciding_rows
+from precall.inference.local_weights import LocalWeights, heaviest
+from precall.inference.rules.rule import closed_form
+from precall.inference.rules.stabilised import GUARDED
 from precall.simulate import HELD_OUT, UNSEEN, Binormal
 
 
@@ -23,7 +26,12 @@ def test_rows_of_equal_weight_stand_for_themselves():
     assert found.excess == pytest.approx(0.0, abs=1e-12)
     assert found.deciding(30.0) == pytest.approx(30, rel=1e-12)
     assert found.correction(30.0) == pytest.approx(0.5, rel=1e-12)
-    assert found.stretch(30.0, 0.95) == pytest.approx(1.0, rel=1e-12)
+    assert found.between == pytest.approx(np.zeros(30), abs=1e-12)
+    ranking = pr.rank(y, s, sample_weight=np.where(y == 1, 2.5, 0.5))
+    metric = pr.METRICS["aucpr"]().on(ranking)
+    few, all_ = deciding_rows(metric, ranking.cells, ranking.squares, ranking.rows)
+    assert few == pytest.approx(all_, rel=1e-12)
+    assert found.stretch(30.0, (few, all_), 0.95) == pytest.approx(1.0, rel=1e-12)
 
 
 def test_the_top_is_what_reaches_the_first_threshold_with_five_rows():
@@ -48,14 +56,32 @@ def test_thresholds_without_positives_make_no_difference():
     plain = local(y, s, w)
     more = pr.rank(y, s, sample_weight=w, thresholds=[-5.0, -1.0, 0.0, 0.5, 1.0, 3.0])
     found = LocalWeights.of(more.cells, more.rows, more.squares)
-    for one, other in zip(found, plain, strict=True):
+    for one, other in zip(found[:5], plain[:5], strict=True):
         assert np.array(one) == pytest.approx(np.array(other), rel=1e-12)
+    assert found.between[more.positives > 0] == pytest.approx(plain.between, rel=1e-12)
+    assert not found.between[more.positives == 0].any()
 
 
 def test_a_ranking_without_negatives_beside_positives_knows_their_mean_weights_only():
     found = local([1, 1, 0], [3.0, 2.0, 1.0], [1, 5, 7])
     assert found.top == pytest.approx((3, 7))
     assert found.bottom == pytest.approx((3, 7))
+
+
+def test_negatives_beside_separate_positives_are_taken_for_light_ones():
+    """Weights of 1 and 9, half each: a mean of 5, and 100 / 164 of the rows in effect."""
+    y, w = np.repeat([1, 0], [10, 20]), np.repeat([1.0, 1.0, 9.0], 10)
+    light = 5 * 100 / 164
+    found = local(y, -np.arange(30.0), w)
+    assert found.bottom[1] == pytest.approx(820 / 100)
+    assert found.bottom[0] == pytest.approx(820 / 100 / light)
+
+
+def test_the_heavy_ones_of_two_kinds_of_rows_are_known_from_two_sums():
+    weight, square = 30 * 2.0 + 4 * 7.0, 30 * 4.0 + 4 * 49.0
+    assert heaviest(weight, square, 34, 2.0) == pytest.approx(7)
+    assert heaviest(60.0, 120.0, 30, 2.0) == pytest.approx(2)
+    assert heaviest(0.0, 0.0, 0, 2.0) == 0
 
 
 def test_heavy_positives_on_top_stand_in_for_negatives_that_were_not_seen_there():
@@ -80,6 +106,59 @@ def test_heavy_rows_below_leave_room_for_a_positive_that_was_not_seen():
     assert pr.interval(pr.rank(y, s)).low > 2 * found.low
 
 
+def test_heavy_rows_between_positives_leave_room_for_one_that_was_not_seen():
+    """As below: three unseen positives of weight 40 where only negatives were kept."""
+    y = np.concatenate([np.tile([0, 1], 100), np.zeros(30), np.tile([1, 0], 100)])
+    w, s = np.repeat([1.0, 40.0, 1.0], [200, 30, 200]), -np.arange(430.0)
+    # Of 200 positives, all of weight 1, one is beside negatives of weight 40.
+    weight = 40 / ((199 + 40) / 200)
+    expected = np.zeros(200)
+    expected[100] = weight - 1
+    assert local(y, s, w).between == pytest.approx(expected)
+    unseen = 200 * (1 - 0.05 ** (1 / 200)) * (weight - 1)
+    with_them = pr.aucpr(
+        pr.rank(np.append(y, 1), np.append(s, -229.5), sample_weight=np.append(w, unseen))
+    )
+    ranking = pr.rank(y, s, sample_weight=w)
+    form = closed_form(
+        pr.METRICS["aucpr"]().on(ranking),
+        GUARDED,
+        ranking.cells,
+        ranking.squares,
+        sizes=ranking.effective_sizes,
+        varying=True,
+        local=local(y, s, w),
+    )
+    # They share the threshold of the next positive, which has 1 of 300.
+    assert form.guard(0.95) == pytest.approx(with_them, rel=0.005)
+    assert pr.interval(ranking).low <= form.guard(0.95)
+
+
+def test_few_heavy_rows_that_tell_the_variance_widen_both_limits():
+    """Kish's number of the rows' contributions, row by row, and its quantile of t."""
+    y, s = Binormal(1.0).sample(40, 160, rng=5)
+    w = np.where(np.argsort(np.argsort(-s)) < 20, 10.0, 1.0)
+    ranking = pr.rank(y, s, sample_weight=w)
+    metric = pr.METRICS["aucpr"]().on(ranking)
+    worth = deciding_rows(metric, ranking.cells, ranking.squares, ranking.rows)
+    step = 1e-5
+    slope = [
+        (pr.aucpr(pr.rank(y, s, sample_weight=w + step * (place == np.arange(200)))) - ranked)
+        / step
+        for ranked in [pr.aucpr(ranking)]
+        for place in range(200)
+    ]
+    centred = slope - np.where(y == 1, *(np.average(slope, weights=w * (y == k)) for k in (1, 0)))
+    even = np.where(y == 1, *(np.mean(w[y == k]) for k in (1, 0)))
+    for found, weight in zip(worth, (w, even), strict=True):
+        part = (weight * centred) ** 2
+        assert found == pytest.approx(part.sum() ** 2 / (part**2).sum(), rel=1e-3)
+    assert worth[0] < 0.5 * worth[1]
+    found = LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
+    plain = found.stretch(40.0, (worth[1], worth[1]), 0.95)
+    assert found.stretch(40.0, worth, 0.95) > plain
+
+
 def test_many_rankings_at_once_are_the_same_as_one_by_one():
     rng = np.random.default_rng(3)
     rankings = [
@@ -92,8 +171,11 @@ def test_many_rankings_at_once_are_the_same_as_one_by_one():
         for place, group in enumerate(groups):
             one = rankings[group]
             alone = LocalWeights.of(one.cells, one.rows, one.squares)
-            for many, single in zip(found, alone, strict=True):
+            for many, single in zip(found[:5], alone[:5], strict=True):
                 assert np.array(many)[..., place] == pytest.approx(np.array(single), rel=1e-12)
+            between = found.between[place]
+            assert between[: len(one)] == pytest.approx(alone.between, rel=1e-12)
+            assert not between[len(one) :].any()
 
 
 @pytest.mark.parametrize("method", ["guarded", "influence"])
@@ -104,13 +186,12 @@ def test_equal_weights_leave_the_interval_as_it_is(method):
     assert (heavy.low, heavy.high) == pytest.approx((plain.low, plain.high), rel=1e-9)
 
 
-def sampled(inclusion, sets, rows, seed):
+def sampled(inclusion, sets, rows, seed, model=UNSEEN["noisy_perfect"], prevalence=0.1):
     """Coverage and mean width, where a row is kept with a probability that its rank sets."""
-    model = UNSEEN["noisy_perfect"]
-    truth, rng = model.aucpr(0.1), np.random.default_rng(seed)
+    truth, rng = model.aucpr(prevalence), np.random.default_rng(seed)
     held, width = 0, 0.0
     for _ in range(sets):
-        n = rng.binomial(rows, 0.1)
+        n = rng.binomial(rows, prevalence)
         y, s = model.sample(n, rows - n, rng=rng)
         chance = inclusion((np.argsort(np.argsort(-s)) + 1) / rows)
         kept = rng.random(rows) < chance
@@ -135,14 +216,17 @@ def test_a_top_that_was_sampled_thinly_is_not_overrated():
 
 def test_heavy_positives_that_were_not_seen_below_are_not_forgotten():
     """Without room for them it covered 0.57."""
-    model, rng = HELD_OUT["comb"], np.random.default_rng(4)
-    truth, held = model.aucpr(0.01), 0
-    for _ in range(100):
-        n = rng.binomial(6000, 0.01)
-        y, s = model.sample(n, 6000 - n, rng=rng)
-        share = (np.argsort(np.argsort(-s)) + 1) / 6000
-        chance = np.select([share < 0.05, share < 0.2], [1.0, 0.2], 1 / 80)
-        kept = rng.random(6000) < chance
-        found = pr.interval(pr.rank(y[kept], s[kept], sample_weight=1 / chance[kept]))
-        held += found.low <= truth <= found.high
+    held, _ = sampled(
+        lambda share: np.select([share < 0.05, share < 0.2], [1.0, 0.2], 1 / 80),
+        *(100, 6000, 4, HELD_OUT["comb"], 0.01),
+    )
+    assert held >= 87  # fewer once in 10,000 times if it covers with 0.95
+
+
+def test_heavy_positives_that_were_not_seen_in_the_middle_are_not_forgotten():
+    """Without room for them it covered 0.82."""
+    held, _ = sampled(
+        lambda share: np.where((share > 0.03) & (share < 0.3), 0.05, 1.0),
+        *(100, 6000, 6, UNSEEN["three_modes"], 0.01),
+    )
     assert held >= 87  # fewer once in 10,000 times if it covers with 0.95

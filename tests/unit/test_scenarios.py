@@ -438,3 +438,14 @@ def test_wrong_labels_have_the_areas_of_their_mixture():
     # Recall over 1/2 takes every negative: precision r/(r + 1) at prevalence 1/2.
     expected = 0.5 + 0.5 - float(np.log(2.0 / 1.5))
     assert half_below.aucpr(0.5) == pytest.approx(expected, rel=1e-12)
+
+
+def test_precision_at_a_recall_that_many_thresholds_have_is_that_of_the_highest():
+    upper = Mixture((Uniform(location=2.0), Uniform(location=-2.0)), (0.5, 0.5))
+    assert Pair(upper, Uniform()).precision(np.array([0.5, 0.501]), 0.5) == pytest.approx(
+        [1.0, 0.501 / 1.501]
+    )
+    # As in a sample: recall 1/2 is reached above all negatives.
+    ranking = pr.rank([1, 1, 0, 0, 0, 0, 1, 1], -np.arange(8))
+    assert pr.metrics.precision_at_recall(0.5)(ranking) == 1.0
+    assert pr.metrics.precision_at_recall(0.501)(ranking) == pytest.approx(2.004 / 6.004)

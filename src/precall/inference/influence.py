@@ -49,18 +49,9 @@ def linearise(
     """Expand a metric to first order; with weights, rows count with their squares."""
     values = metric.gradient(cells)
     counts = squares or cells
-    n, m = totals(cells)
-    # Missed positives are one more cell of their class.
-    centre = (_inner(values.positives, cells.positives) + values.missed * cells.missed) / n
-    ours, missed = values.positives - centre[..., np.newaxis], values.missed - centre
+    n, _ = totals(cells)
+    ours, tied, above, below, missed = centred_values(values, cells)
     negative = Cells(*(np.asarray(v) for v in values))
-    mean = (
-        _inner(negative.tied, cells.tied)
-        + _inner(negative.above, cells.above)
-        + negative.below * cells.below
-    ) / m
-    tied, above = (part - mean[..., np.newaxis] for part in (negative.tied, negative.above))
-    below = negative.below - mean
     # The average weight of a cell's rows, needed only for the cubes.
     cubes = squares and _cube_factors(cells, squares)
     parts = [
@@ -82,6 +73,98 @@ def linearise(
         slope=metric.prevalence_slope(cells) if slope else np.zeros(np.shape(n)),
         top=np.abs(_at_the_top(negative, cells)),
         skewness=np.asarray(third),
+    )
+
+
+def deciding_rows(
+    metric: Metric, cells: Cells, squares: Cells, rows: Cells
+) -> tuple[FloatArray, FloatArray]:
+    """How many rows the variance rests on, and how many it would with equal weights in a class.
+
+    Kish's number of their contributions ``v = (w g)^2``, ``(sum v)^2 / (sum v^2)`` with g the
+    centred derivative: the degrees of freedom that Satterthwaite (1946) gives their sum.
+    """
+    held = np.asarray(rows.positives) > 0
+    if not np.all(held):
+        # Negatives between the same two positives count together, however many cells they are in.
+        weight, square, count = (_gathered(part, held) for part in (cells, squares, rows))
+        cells, squares, rows = (
+            part._replace(above=np.where(count.above > 0, part.above, 0.0))
+            for part in (weight, square, count)
+        )
+    values = centred_values(metric.gradient(cells), cells)
+    ours, theirs = (whole / n for whole, n in zip(totals(cells), totals(rows), strict=True))
+    equal = scaled_by_class(Cells(*(np.ones_like(value) for value in values)), ours, theirs)
+    return (
+        _kish_number(values, squares, _cube_factors(cells, squares)),
+        _kish_number(values, scaled_by_class(rows, ours**2, theirs**2), equal),
+    )
+
+
+def _kish_number(values: Cells, squares: Cells, weights: Cells) -> Any:
+    """Return ``(sum v)^2 / (sum v^2)`` of ``v = (w g)^2`` from sums of squared weights of cells."""
+    first = second = 0.0
+    for value, square, weight in zip(values, squares, weights, strict=True):
+        # Roots first: weights may be so large, and values so small, that their squares are not.
+        each = (np.sqrt(square) * value) ** 2
+        both = each * (weight * value) ** 2
+        inside = np.ndim(value) > np.ndim(values.below)
+        first = first + (np.sum(each, axis=-1) if inside else each)
+        second = second + (np.sum(both, axis=-1) if inside else both)
+    return ratio(first**2, second)
+
+
+def _gathered(cells: Cells, held: Any) -> Cells:
+    """Give the negatives of thresholds without positives to the next threshold that has some."""
+    reached = np.maximum.accumulate(np.where(held, cells.fp, 0), axis=-1)
+    tied = np.where(held, cells.tied, 0)
+    return cells._replace(
+        tied=tied,
+        above=np.where(held, np.diff(reached, axis=-1, prepend=0) - tied, 0),
+        below=totals(cells)[1] - reached[..., -1],
+    )
+
+
+def scaled_by_class(cells: Cells, positives: Any, negatives: Any) -> Cells:
+    """Multiply each class by a factor per ranking."""
+    ours, theirs = (np.asarray(factor, dtype=np.float64) for factor in (positives, negatives))
+    return Cells(
+        cells.positives * ours[..., np.newaxis],
+        cells.tied * theirs[..., np.newaxis],
+        cells.above * theirs[..., np.newaxis],
+        cells.below * theirs,
+        cells.missed * ours,
+    )
+
+
+def centred_values(values: Cells, cells: Cells) -> Cells:
+    """Derivatives less their mean within the class. Missed positives are one more of its cells."""
+    n, m = totals(cells)
+    centre = (_inner(values.positives, cells.positives) + values.missed * cells.missed) / n
+    negative = Cells(*(np.asarray(v) for v in values))
+    mean = (
+        _inner(negative.tied, cells.tied)
+        + _inner(negative.above, cells.above)
+        + negative.below * cells.below
+    ) / m
+    tied, above = (part - mean[..., np.newaxis] for part in (negative.tied, negative.above))
+    return Cells(
+        values.positives - centre[..., np.newaxis],
+        tied,
+        above,
+        negative.below - mean,
+        values.missed - centre,
+    )
+
+
+def _summed(values: Cells, weights: Cells) -> Any:
+    """Sum over all cells of a ranking."""
+    return (
+        _inner(values.positives, weights.positives)
+        + _inner(values.tied, weights.tied)
+        + _inner(values.above, weights.above)
+        + values.below * weights.below
+        + values.missed * weights.missed
     )
 
 

@@ -7,12 +7,13 @@ The functions here take and return arrays, so that a simulation runs the very co
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._numerics import ratio
 from .._rounding import settled
 
 FloatArray = npt.NDArray[np.float64]
@@ -26,10 +27,12 @@ _ROUNDING = 1e-14
 _MARGIN_POSITIVES = 0.25
 # Degrees of freedom of a one-sided lower limit, per positive.
 _DEGREES_PER_POSITIVE = 1.0 / 3.0
-# Numbers of unseen negatives that a one-sided limit is computed for are multiples of this, and the
-# share of the error that samples which show one of them make grows with their number by this.
+# Numbers of unseen negatives that a lower limit is computed for are multiples of this.
 _UNSEEN_STEP = 0.5
-_SEEN_ERROR_PER_ROW = 1.0 / 3.0
+# The share of the error that samples which show one of them make grows with their number by this.
+# A two-sided interval errs above, too. Both were chosen on simulated data.
+_SEEN_ERROR_ONE_SIDED = 1.0 / 3.0
+_SEEN_ERROR_TWO_SIDED = 1.0 / 2.0
 # Stands in for 0 where a logarithm is taken.
 _TINY = 1e-15
 
@@ -120,7 +123,7 @@ def influence_limits(
     guard: Any = None,
     ceiling: Any = None,
     one_sided: bool = False,
-    unseen: Iterable[tuple[Any, float]] = (),
+    unseen: Iterable[tuple[Callable[[], Any], float]] = (),
 ) -> tuple[Any, Any]:
     """Limits from an influence variance, between the logit and the arcsine-root scale.
 
@@ -147,9 +150,9 @@ def influence_limits(
         below it.
     one_sided : bool, default False
         Whether each limit has to hold by itself, with half of the error.
-    unseen : iterable of (array, float)
-        What the estimate would be with so many unseen negatives above everything, and the level of
-        the limit around it (:func:`unseen_levels`). The lower limit is not above any of these.
+    unseen : iterable of (function, float)
+        Says what the estimate would be with so many unseen negatives above everything, and the
+        level of the limit around it (:func:`unseen_levels`). The lower limit is not above any.
 
     Notes
     -----
@@ -168,20 +171,35 @@ def influence_limits(
     """
     n = n * share
     stable = stabilised_variance(estimate, variance, n, _PRIOR_POSITIVES * share)
-    spread = stretch * normal_quantile(confidence_level) * np.sqrt(stable)
-    _, high_logit, _, high_arc = _two_scales(_centre(estimate, n), spread)
+
+    def spread(level: float, *, few: bool) -> Any:
+        quantile = _few_quantile(n, level) if few else normal_quantile(level)
+        return stretch * quantile * np.sqrt(stable)
+
+    _, high_logit, _, high_arc = _two_scales(
+        _centre(estimate, n), spread(confidence_level, few=False)
+    )
     lower = estimate
     if unbiased is not None:
         part = 1.0 if one_sided else correction
         lower = np.minimum(estimate, (1.0 - part) * estimate + part * unbiased)
-    if one_sided:
-        spread = stretch * _few_quantile(n, confidence_level) * np.sqrt(stable)
-    low = _lower_of_scales(_off_one(lower, n), spread)
+    low = _lower_of_scales(_off_one(lower, n), spread(confidence_level, few=one_sided))
     high = 0.5 * (high_logit + np.maximum(high_logit, high_arc))
-    for value, level in unseen:
-        spread = stretch * _few_quantile(n, level) * np.sqrt(stable)
-        centre = _off_one(lower - (estimate - value), n)
-        low = np.minimum(low, _lower_of_scales(centre, spread))
+
+    def limit_around(value: Any, room: Any) -> Any:
+        # A limit by itself falls as far as the estimate would; that of an interval by the same
+        # share, which covers as well and stays above 0 with few positives.
+        fallen = lower - (estimate - value) if one_sided else lower * ratio(value, estimate)
+        return _lower_of_scales(_off_one(fallen, n), room)
+
+    # From the most to the fewest: what the most take from the estimate bounds what fewer do. Where
+    # even that moves no limit, as with many rows, the others need not be looked at.
+    least = guard
+    for value_of, level in reversed([*unseen]):
+        room = spread(level, few=one_sided)
+        if least is None or not np.all(limit_around(least, room) >= low):
+            least = value_of()
+            low = np.minimum(low, limit_around(least, room))
     if guard is not None:
         low = np.minimum(low, guard)
     if ceiling is not None:
@@ -190,27 +208,38 @@ def influence_limits(
     return np.where(none, 0.0, low), np.where(all_, 1.0, high)
 
 
-def unseen_levels(confidence_level: float) -> Iterator[tuple[float, float]]:
+def unseen_levels(
+    confidence_level: float, *, one_sided: bool = False
+) -> Iterator[tuple[float, float]]:
     """Return numbers of unseen negatives on top, and the level of the lower limit for each.
 
-    The level is that of a limit by itself, as in `influence_limits`: wrong with probability ``alpha
-    = (1 - level) / 2``. If ``lam`` such negatives are expected, ``exp(-lam)`` of the samples show
-    none. In those the limit around the estimate with `lam` of them may be wrong with probability
-    ``alpha exp(lam)``, less what the samples that show some take: ``alpha exp(lam) / (1 + lam/3)``.
-    Further than ``exp(-lam) = alpha`` nothing is left to exclude.
+    If ``lam`` such negatives are expected, ``exp(-lam)`` of the samples show none. In those the
+    limit around the estimate with `lam` of them may be wrong with probability ``alpha exp(lam)``,
+    less what the samples that show some take: ``alpha exp(lam) / (1 + c lam)``. Further than
+    ``exp(-lam) = alpha`` nothing is left to exclude. A limit that were above its centre is none.
 
-    Each number keeps its place as the level rises, so that the limits are nested.
+    A limit by itself has ``alpha = (1 - level) / 2`` and ``c = 1/3``. The lower limit of an
+    interval may take all of the error, ``alpha = 1 - level``, because a sample that is too good is
+    not below its upper limit; ``c = 1/2``, because others are.
+
+    The level is that of `influence_limits`: a limit is wrong with half of what it leaves. Each
+    number but the last keeps its place as the level rises, so that the limits are nested.
 
     Examples
     --------
-    >>> [(lam, round(0.5 - 0.5 * level, 3)) for lam, level in unseen_levels(0.9)]
+    >>> [(lam, round(0.5 - 0.5 * level, 3)) for lam, level in unseen_levels(0.95)]
+    [(0.5, 0.066), (1.0, 0.091), (1.5, 0.128), (2.0, 0.185), (2.5, 0.271), (2.995732273553991, 0.4)]
+    >>> [(lam, round(0.5 - 0.5 * level, 3)) for lam, level in unseen_levels(0.9, one_sided=True)]
     [(0.5, 0.071), (1.0, 0.102), (1.5, 0.149), (2.0, 0.222), (2.5, 0.332)]
     """
-    error = 0.5 * (1.0 - confidence_level)
-    for step in range(1, math.ceil(-math.log(error) / _UNSEEN_STEP)):
-        number = step * _UNSEEN_STEP
-        allowed = error * math.exp(number) / (1.0 + _SEEN_ERROR_PER_ROW * number)
-        yield number, 1.0 - 2.0 * allowed
+    error, seen = 1.0 - confidence_level, _SEEN_ERROR_TWO_SIDED
+    if one_sided:
+        error, seen = 0.5 * error, _SEEN_ERROR_ONE_SIDED
+    most = -math.log(error)
+    for number in [*np.arange(_UNSEEN_STEP, most, _UNSEEN_STEP).tolist(), most]:
+        allowed = error * math.exp(number) / (1.0 + seen * number)
+        if allowed < 0.5:
+            yield number, 1.0 - 2.0 * allowed
 
 
 def _lower_of_scales(centre: Any, spread: Any) -> Any:

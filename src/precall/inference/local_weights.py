@@ -1,4 +1,4 @@
-"""What weights do where they vary inside a class: near the top, and below every positive.
+"""What weights do where they vary inside a class: near the top, between positives and below them.
 
 An unseen row stands for as many rows as those that were seen beside it do, not for as many as a
 row does on average. Where every row of a class weighs the same, nothing here makes a difference.
@@ -16,6 +16,8 @@ from ..ranking import Cells
 
 # As many rows, at least, are the top.
 _TOP_ROWS = 5
+# The variance is drawn towards the binomial one, which is worth some rows too.
+_MORE_DEGREES = 4.0
 
 
 class LocalWeights(NamedTuple):
@@ -34,6 +36,10 @@ class LocalWeights(NamedTuple):
         Weight of a positive and of a negative below every positive.
     excess : array
         How much more a positive below all others would weigh than the effective one; 0 if less.
+    between : array
+        The same of a positive between each one and the last above it (..., cells).
+    counts, squares : Cells
+        Number of rows and sum of squared weights of every cell.
     """
 
     rows: tuple[Any, Any]
@@ -41,6 +47,9 @@ class LocalWeights(NamedTuple):
     spread: tuple[Any, Any]
     bottom: tuple[Any, Any]
     excess: Any
+    between: Any
+    counts: Cells
+    squares: Cells
 
     @classmethod
     def of(cls, cells: Cells, rows: Cells, squares: Cells | None) -> LocalWeights:
@@ -52,7 +61,7 @@ class LocalWeights(NamedTuple):
         seen, whole = totals(rows), totals(cells)
         held = np.asarray(rows.positives) > 0
         above, count = _reached(cells, held), _reached(rows, held)
-        times = _negative_to_positive(cells, rows, above[1], count[1], held)
+        times = _negative_to_positive(cells, rows, squares, above[1], count[1], held)
         ours, theirs = (
             _top_mean(held, weight, number, all_weight, all_rows)
             for weight, number, all_weight, all_rows in zip(above, count, whole, seen, strict=True)
@@ -62,18 +71,24 @@ class LocalWeights(NamedTuple):
         first = _top_mean(held, above[0] + above[1] / each, count[0] + count[1], whole[0], seen[0])
         ours, theirs = np.maximum(ours, first), np.maximum(theirs, first * times)
         effective = squares.all_positives / whole[0]
-        # Of the rows that they stand for, those below have this weight on average.
-        weight, square, left = (
-            totals(part)[1] - _reached(part, held)[1][..., -1] for part in (cells, squares, rows)
+        three = (cells, squares, rows)
+        gaps = [_between(part, held) for part in three]
+        ends = [totals(part)[1] - _reached(part, held)[1][..., -1] for part in three]
+        # Without both classes in one place nobody knows what the light rows weigh.
+        least = np.where(
+            count[1][..., -1] > 0, _lightest(cells, rows, held, times, gaps[::2], ends[::2]), 0.0
         )
-        none = left <= 0
-        below = np.where(none, effective * times, ratio(square, np.where(none, 0.0, weight)))
+        gap = heaviest(gaps[0], gaps[1], gaps[2], least[..., np.newaxis])
+        below = np.where(ends[2] > 0, heaviest(ends[0], ends[1], ends[2], least), effective * times)
         return cls(
             rows=seen,
             top=(ours, theirs),
             spread=(whole[0] / ours, whole[1] / theirs),
             bottom=(below / times, below),
             excess=np.maximum(below / times - effective, 0.0),
+            between=np.maximum(gap / each - effective[..., np.newaxis], 0.0),
+            counts=rows,
+            squares=squares,
         )
 
     def deciding(self, effective: Any) -> Any:
@@ -87,39 +102,79 @@ class LocalWeights(NamedTuple):
         """
         return 1.0 - 0.5 * self.deciding(effective) / self.rows[0]
 
-    def stretch(self, effective: Any, level: float) -> Any:
+    def stretch(self, effective: Any, worth: tuple[Any, Any], level: float) -> Any:
         """How many times wider limits are because few heavy rows tell the variance.
 
         The quantile of Student's t with as many degrees of freedom as they are worth, over that of
-        as many as were seen: 1 where all positives weigh the same.
+        as many as were seen: 1 where all positives weigh the same. The rows are the positives or,
+        where that is more, those that `worth` counts: which the variance rests on, and would rest
+        on if all weighed the same (:func:`.influence.deciding_rows`).
         """
         from scipy.special import stdtrit
 
-        few, all_ = (
-            stdtrit(np.maximum(size - 1.0, 1.0), 0.5 + 0.5 * level)
-            for size in (self.deciding(effective), self.rows[0])
+        degrees = np.maximum([self.deciding(effective) - 1.0, self.rows[0] - 1.0], 1.0)
+        quantiles = stdtrit([*degrees, *(np.asarray(worth) + _MORE_DEGREES)], 0.5 + 0.5 * level)
+        return np.maximum(quantiles[0] / quantiles[1], quantiles[2] / quantiles[3])
+
+
+def heaviest(weight: Any, square: Any, rows: Any, least: Any) -> Any:
+    """What the heavy ones of some rows weigh: their mean, each counted by its excess over `least`.
+
+    Where rows weigh either `least` or more, what the heavier ones weigh. 0 where there are none.
+    """
+    weight, square, rows = (np.asarray(part, dtype=np.float64) for part in (weight, square, rows))
+    over = weight - least * rows
+    some = over > 1e-9 * weight
+    heavy = (square - least**2 * rows) / np.where(some, over, 1.0) - least
+    return np.where(some, np.maximum(heavy, 0.0), ratio(weight, rows))
+
+
+def _lightest(
+    cells: Cells, rows: Cells, held: Any, times: Any, gaps: list[Any], ends: list[Any]
+) -> Any:
+    """Mean weight of the rows of the place where that is least, as of negatives.
+
+    A place is a threshold with positives, or what lies between two, given by weight and number.
+    """
+    means = [
+        np.min(np.where(held & (np.asarray(count) > 0), ratio(weight, count), np.inf), axis=-1)
+        for weight, count in (
+            (cells.positives, rows.positives),
+            (cells.tied, rows.tied),
+            (gaps[0], gaps[1]),
         )
-        return few / all_
+    ]
+    below = np.where(np.asarray(ends[1]) > 0, ratio(ends[0], ends[1]), np.inf)
+    return np.minimum.reduce([means[0] * times, means[1], means[2], below])
+
+
+def _between(cells: Cells, held: Any) -> Any:
+    """Negatives between each positive and the last above it; 0 where there is no positive."""
+    reached = np.diff(_reached(cells, held)[1], axis=-1, prepend=0)
+    return np.where(held, reached - cells.tied, 0)
 
 
 def _reached(cells: Cells, held: Any) -> tuple[Any, Any]:
     """Positives and negatives at or above each threshold, or the last one that has positives."""
-    negatives = np.cumsum(np.asarray(cells.above) + cells.tied, axis=-1)
-    reached = np.maximum.accumulate(np.where(held, negatives, 0), axis=-1)
-    return np.cumsum(cells.positives, axis=-1), reached
+    reached = np.maximum.accumulate(np.where(held, cells.fp, 0), axis=-1)
+    return cells.tp, reached
 
 
-def _negative_to_positive(cells: Cells, rows: Cells, weight: Any, count: Any, held: Any) -> Any:
+def _negative_to_positive(
+    cells: Cells, rows: Cells, squares: Cells, weight: Any, count: Any, held: Any
+) -> Any:
     """How many times a positive a negative weighs at the same place of the ranking.
 
-    Where the two classes are nowhere together, their mean weights tell.
+    Where the two classes are nowhere together, their mean weights tell. The negatives next to the
+    positives are taken for light ones: their mean is divided by what unequal weights cost them.
     """
     weight, count = (np.diff(part, axis=-1, prepend=0) for part in (weight, count))
     together = held & (count > 0)
     negative = np.sum(np.where(together, rows.positives * ratio(weight, count), 0.0), axis=-1)
     positive = np.sum(np.where(together, cells.positives, 0.0), axis=-1)
     (ours, theirs), (n, m) = totals(cells), totals(rows)
-    return np.where(positive > 0, ratio(negative, positive), (theirs / m) / (ours / n))
+    light = (theirs / m) ** 2 * theirs / totals(squares)[1]
+    return np.where(positive > 0, ratio(negative, positive), light / (ours / n))
 
 
 def _top_mean(held: Any, weight: Any, count: Any, all_weight: Any, all_rows: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from .. import _validation
 from ..exceptions import InputError
 from ..inference.intervals import interval
+from ..inference.result import MetricInterval
 from ..metrics import Metric
 from ..ranking import Ranking
 from . import expected
@@ -31,7 +33,7 @@ class Guess:
     words : str
         The assumption, as a part of a sentence.
     factor : float
-        By which intervals of the pilot are wider than those of as many independent rows.
+        By how much less sure the pilot is than as many independent rows.
     others : mapping from float to Guess
         Other guesses of the same area.
     """
@@ -48,8 +50,13 @@ class Guess:
 
     def width(self, metric: Metric, positives: float, negatives: float, **asked: Any) -> float:
         """Return the width of the interval that is to be expected."""
-        found = interval(self.ranking(positives, negatives), metric, rng=0, **asked)
-        return self.factor * found.width
+        return self.factor * self.interval(metric, positives, negatives, **asked).width
+
+    def interval(
+        self, metric: Metric, positives: float, negatives: float, **asked: Any
+    ) -> MetricInterval:
+        """Return the interval that is to be expected of independent rows."""
+        return interval(self.ranking(positives, negatives), metric, rng=0, **asked)
 
     def negatives(self, positives: float) -> float:
         """Return how many negatives come with so many positives."""
@@ -124,6 +131,17 @@ def _from_pilot(
         others={},
     )
     # Rows that belong together, or have weights, tell less than as many others.
-    seen = interval(pilot, metric, model=model, confidence_level=level, rng=0).width
-    alone = plain.width(metric, positives, negatives, confidence_level=level)
-    return Guess(**{**plain.__dict__, "factor": seen / alone})
+    seen = interval(pilot, metric, model=model, confidence_level=level, rng=0)
+    alone = plain.interval(metric, positives, negatives, confidence_level=level)
+    return Guess(**{**plain.__dict__, "factor": _less_sure(seen, alone)})
+
+
+def _less_sure(seen: MetricInterval, alone: MetricInterval) -> float:
+    """Standard error over standard error, or width over width for a rule that has none.
+
+    Widths have room for rows that were not seen, which fades faster than chance does as rows
+    become more.
+    """
+    if math.isfinite(seen.standard_error) and alone.standard_error > 0.0:
+        return seen.standard_error / alone.standard_error
+    return seen.width / alone.width

@@ -22,6 +22,8 @@ Shape = int | tuple[int, ...]
 
 # Tail probabilities of the landmarks of a distribution.
 _LANDMARK_TAILS = np.array([1e-12, 1e-6, 1e-3, 0.1, 0.5, 0.9, 0.999, 1.0 - 1e-6])
+# A share that rounding put just under another is that one.
+_ROUNDING = 2e-15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -342,7 +344,8 @@ class Mixture(Distribution):
 
     def _upper_quantile(self, q: FloatArray) -> Any:
         # The quantile of a mixture lies between those of its distributions: bisect to the last
-        # digit.
+        # digit. Between two kinds of scores it is the highest of many, as in a sample the highest
+        # threshold with a recall counts.
         quantiles = np.stack(
             [distribution.upper_quantile(q) for distribution in self.distributions]
         )
@@ -354,7 +357,7 @@ class Mixture(Distribution):
             middle = low + 0.5 * (high - low)
             if np.all((middle == low) | (middle == high)):
                 return np.where(inside, middle, unbounded)
-            over = self._survival(middle) > q
+            over = self._survival(middle) >= q * (1.0 - _ROUNDING)
             low, high = np.where(over, middle, low), np.where(over, high, middle)
 
     def _density(self, z: FloatArray) -> Any:

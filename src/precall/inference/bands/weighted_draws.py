@@ -4,6 +4,10 @@ The true rates of a class at its n rows have the distribution of n + 1 exponenti
 their sum. A row that weighs more takes a spacing as much longer; rows of one cell together take a
 gamma number with the mean and the variance that their weights give it. Where all rows of a class
 weigh the same, this is what :mod:`.fiducial` draws.
+
+A row that was not seen weighs what rows beside it do. So the half row of the other class that is
+added at the top grows where rows are heavier than those above, and one more spacing of the own
+class lies where others are heaviest beside light own rows.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ import numpy.typing as npt
 from precall.metrics.base import totals
 from precall.ranking import Cells, Ranking
 
-from ..local_weights import LocalWeights
+from ..local_weights import LocalWeights, heaviest
 from .fiducial import Rates
 from .interpolation import interpolate_rows
 
@@ -29,6 +33,10 @@ _BLOCK = 1 << 20
 _MAX_THRESHOLDS = 400
 # A cell with ties is cut into so many, at most.
 _TIED_CELLS = 20
+# Own rows to either side that say what an own row weighs, and what any row does.
+_NEAR, _BESIDE = 5, 2
+# An unseen spacing is cut into so many, with others between.
+_PARTS = 3
 
 
 def weights_vary(ranking: Ranking) -> bool:
@@ -103,10 +111,10 @@ class _Places:
 
 
 class _Drawn(NamedTuple):
-    """Rates on the grid, where they may be 0 and where 1, and the own class's share of all."""
+    """Rates on the grid, least rates, where they may be 1, and the own class's share of all."""
 
     rate: FloatArray
-    none: npt.NDArray[np.bool_]
+    least: FloatArray
     all_: npt.NDArray[np.bool_]
     share: FloatArray
 
@@ -125,6 +133,7 @@ def draw_weighted(
     tied = _negatives_first(coarse) if kind == "roc" else _positives_first(coarse)
     own, other = (1, 0) if kind == "roc" else (0, 1)
     ends = np.array([local.bottom[own], local.top[other], local.bottom[other]])
+    tied = _with_unseen(tied, local.bottom[own] / local.bottom[other])
     drawn = _draw(_spread(tied), ends, grid, n_draws, rng)
     fewest = most = drawn
     if ties == "bound" and tied.inside.rows.any():
@@ -132,7 +141,7 @@ def draw_weighted(
         most = _draw(_shifted(tied, last=False), ends, grid, n_draws, rng)
     rates = Rates(
         drawn.rate,
-        np.where(fewest.none, 0.0, fewest.rate),
+        fewest.least,
         np.where(most.all_, 1.0, most.rate),
     )
     return rates, 1.0 - drawn.share if kind == "roc" else drawn.share
@@ -153,16 +162,18 @@ def _draw_block(
     """Draw weights of all cells; `ends` are those of an unseen own row and of others at both ends.
 
     As in the fiducial band, a whole spacing follows the last own row, and half a row of the other
-    class is added at either end.
+    class is added at either end. That at the top weighs what the heaviest rows so far do.
     """
-    unseen = rng.standard_gamma([1.0, 0.5, 0.5], (n_draws, 3)) * ends
-    own = _interleaved(*places.own.draw_first(rng, n_draws), unseen[:, :1])
+    unseen = rng.standard_gamma(0.5, (n_draws, 4)) * ends[[0, 0, 1, 2]]
+    end = unseen[:, :1] + unseen[:, 1:2]
+    own = _interleaved(*places.own.draw_first(rng, n_draws), end)
     others = _interleaved(
-        places.before.draw(rng, n_draws), places.inside.draw(rng, n_draws), unseen[:, 2:]
+        places.before.draw(rng, n_draws), places.inside.draw(rng, n_draws), unseen[:, 3:]
     )
     others[:, -1:] += places.after.draw(rng, n_draws)
-    others += unseen[:, 1:2]
+    others += unseen[:, 2:3] * _heaviest_so_far(places, ends)
     total, whole = own[:, -1:], others[:, -1:]
+    ours = total - unseen[:, 1:2]
     place, level = own / total, np.broadcast_to(grid, (n_draws, grid.size))
     counted = np.cumsum(np.stack([places.before.rows, places.inside.rows], axis=-1))
     # Under one row above is compatible with none; and so at the other end.
@@ -170,12 +181,64 @@ def _draw_block(
     counted = np.round(counted, 9)
     first = 1 + np.count_nonzero(counted < 1.0)
     last = np.count_nonzero(counted <= np.round(counted[-1] + places.after.rows[0], 9) - 1.0)
+    rates = others / whole
+    # Heavy own rows that were not seen below all others need not exist.
+    seen = np.sum(places.own.square) / np.sum(places.own.total)
+    fewer = own / (own[:, -2:-1] + end * min(seen / ends[0], 1.0))
     return _Drawn(
-        interpolate_rows(level, place, others / whole),
-        level < place[:, first : first + 1],
+        interpolate_rows(level, place, rates),
+        np.where(level < fewer[:, first : first + 1], 0.0, interpolate_rows(level, fewer, rates)),
         level >= place[:, last : last + 1],
-        total / (total + whole),
+        # Half a row of each class more than was seen, as in the fiducial band.
+        ours / (ours + whole - unseen[:, 3:]),
     )
+
+
+def _heaviest_so_far(places: _Places, ends: FloatArray) -> FloatArray:
+    """How many times one at the top rows of either class weigh, those above and here, as others."""
+    both = places.before.plus(places.inside)
+    weight = _beside(both.total + places.own.total * (ends[2] / ends[0]), _BESIDE)
+    mean = weight / _beside(both.rows + places.own.rows, _BESIDE)
+    times = np.maximum.accumulate(np.append(1.0, mean / ends[1]))
+    return np.concatenate([times[:1], np.repeat(times[1:], 2), times[-1:]])
+
+
+def _beside(values: FloatArray, number: int) -> FloatArray:
+    """Sum over each place and so many to either side."""
+    total = np.cumsum(np.append(0.0, values))
+    index = np.arange(values.size)
+    last = np.minimum(index + number + 1, values.size)
+    return np.asarray(total[last] - total[np.maximum(index - number, 0)])
+
+
+def _with_unseen(places: _Places, times: float) -> _Places:
+    """Put one more spacing where others are heaviest beside light own rows.
+
+    It weighs by how much those are heavier; `times` is what an own row weighs where another weighs
+    1. Nobody knows where among them it lies: its parts have exponential weights when added up, and
+    most of that is in one of them.
+    """
+    own, rows = places.own, places.before.rows
+    total, square = places.before.total * times, places.before.square * times**2
+    held = rows > 0
+    least = np.min(np.append(own.total / own.rows, total[held] / rows[held]))
+    near = _beside(own.square, _NEAR) / _beside(own.total, _NEAR)
+    excess = heaviest(total, square, rows, least) - near
+    place = int(np.argmax(excess >= np.max(excess) * (1.0 - 1e-9)))
+    if excess[place] <= 1e-9 * near[place]:
+        return places
+    index = np.insert(np.arange(near.size), place, [place] * _PARTS)
+    new = slice(place, place + _PARTS)
+    share = np.ones(index.size)
+    share[place : place + _PARTS + 1] = [0.0] + [1.0 / _PARTS] * _PARTS
+    part = np.array([1.0, excess[place], 1.0 / excess[place]]) * excess[place] / _PARTS
+    mine = own[index]
+    for field, value in zip(mine.fields, part, strict=True):
+        field[new] = value
+    inside = places.inside[index]
+    for field in inside.fields:
+        field[new] = 0.0
+    return _Places(places.before[index].times(share), mine, inside, places.after)
 
 
 def _interleaved(first: FloatArray, rest: FloatArray, end: FloatArray) -> FloatArray:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...exceptions import InputError
-from ..bands.fiducial import Rates
-from ..bands.fiducial_limits import draw_curves, tails_of
-from ..bands.request import BandRequest, make_request
 from .rule import Case, Rule
+
+# Bands are loaded where they are asked for: few intervals draw curves.
+if TYPE_CHECKING:
+    from ..bands.fiducial import Rates
+    from ..bands.request import BandRequest
 
 # Curves are drawn at two points at least; the first says nothing here.
 _BELOW = 0.5
@@ -31,6 +33,8 @@ class DrawnCurves:
 
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return equal tails."""
+        from ..bands.fiducial_limits import tails_of
+
         found = tails_of(replace(self.request, confidence_level=confidence_level), self.curves)
         return float(found.low[-1]), float(found.high[-1])
 
@@ -41,6 +45,9 @@ class Fiducial(Rule):
 
     def evidence(self, case: Case) -> DrawnCurves:
         """Draw the curves."""
+        from ..bands.fiducial_limits import draw_curves
+        from ..bands.request import make_request
+
         recall = case.metric.recall  # type: ignore[attr-defined]
         if recall == 1.0:
             raise InputError(

@@ -36,22 +36,24 @@ class Recalls:
 
     forms: tuple[ClosedForm, ...] = field(repr=False)
     recall: npt.NDArray[np.float64] = field(repr=False)
-    precision: float
-    estimate: float
+    observed: ClosedForm
 
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the last recall that is precise enough for sure, and the last that may be."""
         ends = [form.limits(confidence_level) for form in self.forms]
         low, high = (np.concatenate([pair[end] for pair in ends]) for end in (0, 1))
         grid = np.concatenate([[0.0], self.recall, [1.0]])
+        observed, metric = self.observed, self.observed.metric
         surely, maybe = (
-            int(np.max(np.flatnonzero(limit >= self.precision), initial=-1))
+            int(np.max(np.flatnonzero(limit >= metric.precision), initial=-1))  # type: ignore[attr-defined]
             for limit in (low, high)
         )
-        # To the next recall below, and to the next above: in between nothing was asked.
+        # To the next recall below, and to the next above: in between nothing was asked. And there
+        # is room for a kind of rows above everything that the sample does not show.
+        lower, upper = grid[surely + 1], grid[maybe + 2] if maybe >= 0 else grid[1]
         return (
-            min(float(grid[surely + 1]), self.estimate),
-            max(float(grid[maybe + 2]) if maybe >= 0 else float(grid[1]), self.estimate),
+            metric.from_unit(min(lower, observed.estimate, observed.guard(confidence_level))),
+            metric.from_unit(max(upper, observed.estimate, observed.ceiling(confidence_level))),
         )
 
     @property
@@ -67,7 +69,8 @@ class Inverted(Rule):
 
     At the true recall the precision is that one, so that the upper limit there is not below it but
     with the error of one side: the last recall of which that holds is an upper limit. The last one
-    whose lower limit is not below the precision is the lower limit.
+    whose lower limit is not below the precision is the lower limit. Neither limit is inside of what
+    a kind of rows above everything that was not seen would make of the recall.
     """
 
     def evidence(self, case: Case) -> Recalls:
@@ -87,8 +90,16 @@ class Inverted(Rule):
         return Recalls(
             forms=tuple(forms),
             recall=recall,
-            precision=case.metric.precision,  # type: ignore[attr-defined]
-            estimate=case.estimate,
+            observed=closed_form(
+                case.metric,
+                MOVER,
+                cells,
+                sizes=sizes,
+                varying=False,
+                estimate=case.estimate,
+                variance=0.0,
+                local=case.local,
+            ),
         )
 
 

@@ -16,6 +16,7 @@ from ...metrics import Metric
 from ...ranking import Cells, Ranked, Ranking
 from .. import limits
 from ..clusters import cluster_sizes, cluster_variance
+from ..influence import centred_values, scaled_by_class
 from ..local_weights import LocalWeights
 from ..resampling import Progress
 
@@ -185,6 +186,7 @@ class ClosedForm:
     estimate: Any
     variance: Any
     sizes: tuple[Any, Any]
+    varying: bool
     unbiased: Any = None
     local: LocalWeights | None = None
 
@@ -229,29 +231,34 @@ class ClosedForm:
         return n, m
 
     def guard(self, level: float) -> Any:
-        """The metric if a kind of negatives that was not seen ranked above everything.
+        """What the lower limit is not above, because of rows that were not seen.
 
-        Where rows below every positive are heavy, not above what a kind of positives that was not
-        seen there would make of it.
+        The metric with negatives above everything or, where rows below every positive are heavy,
+        with positives there, if that is less.
         """
+        topped = self.topped(level)
+        return topped if self.local is None else np.minimum(topped, self._sunk(self.local, level))
+
+    def topped(self, level: float) -> Any:
+        """The metric if a kind of negatives that was not seen ranked above everything."""
         share = self.unseen(level)[1]
-        cells = _scaled(self.cells, 1.0, 1.0 - share)
+        cells = scaled_by_class(self.cells, 1.0, 1.0 - share)
         above = np.array(np.broadcast_to(cells.above, np.shape(cells.positives)), dtype=np.float64)
         above[..., 0] += share * total_negatives(self.cells)
-        guard = self.metric.unit_value(cells._replace(above=above))
-        return guard if self.local is None else np.minimum(guard, self._sunk(self.local, level))
+        return self.metric.unit_value(cells._replace(above=above))
 
     def _sunk(self, local: LocalWeights, level: float) -> Any:
-        """The metric if heavy positives that were not seen ranked below everything.
+        """The metric if heavy positives that were not seen ranked below everything, or between.
 
         They weigh what rows there do, less what an effective positive weighs: so much room the
         variance leaves where all weigh the same.
         """
         rows = local.rows[0]
-        unseen = (1.0 - limits.certain_limit(rows, level)) * rows * local.excess
+        number = (1.0 - limits.certain_limit(rows, level)) * rows
+        unseen = number * local.excess
         cells, shape = self.cells, np.shape(self.cells.positives)
         nothing = np.zeros_like(unseen)
-        return self.metric.unit_value(
+        below = self.metric.unit_value(
             Cells(
                 _followed_by(cells.positives, unseen),
                 _followed_by(np.broadcast_to(cells.tied, shape), nothing),
@@ -260,15 +267,27 @@ class ClosedForm:
                 cells.missed,
             )
         )
+        # Between positives, where it costs most to first order (without a slope, where they are
+        # heaviest); of equal ones, the last.
+        slope = np.full(shape, -1.0)
+        if self.metric.smooth:
+            slope = centred_values(self.metric.gradient(cells), cells).positives
+        cost = slope * local.between
+        most = np.min(cost, axis=-1, keepdims=True)
+        place = shape[-1] - 1 - np.argmax((cost <= most * (1.0 - 1e-9))[..., ::-1], axis=-1)
+        chosen = np.arange(shape[-1]) == place[..., np.newaxis]
+        more = np.where(chosen, number[..., np.newaxis] * local.between, 0.0)
+        between = self.metric.unit_value(cells._replace(positives=cells.positives + more))
+        return np.minimum(below, between)
 
     def ceiling(self, level: float) -> Any:
         """The metric if a kind of positives that was not seen ranked above everything.
 
-        The mirror of `guard`.
+        The mirror of `topped`.
         """
         share = self.unseen(level)[0]
         unseen = share * self.cells.all_positives
-        cells = _scaled(self.cells, 1.0 - share, 1.0)
+        cells = scaled_by_class(self.cells, 1.0 - share, 1.0)
         nothing = np.zeros_like(unseen)
         return self.metric.unit_value(
             Cells(
@@ -280,17 +299,25 @@ class ClosedForm:
             )
         )
 
+    def moved(self, level: float) -> tuple[Any, Any]:
+        """The metric if every recall were off to one side as far as chance moves one.
 
-def _scaled(cells: Cells, positives: Any, negatives: Any) -> Cells:
-    """Multiply each class by a factor per ranking."""
-    ours, theirs = (np.asarray(factor, dtype=np.float64) for factor in (positives, negatives))
-    return Cells(
-        cells.positives * ours[..., np.newaxis],
-        cells.tied * theirs[..., np.newaxis],
-        cells.above * theirs[..., np.newaxis],
-        cells.below * theirs,
-        cells.missed * ours,
-    )
+        And the prevalence by one standard deviation, where it is unknown. A range of recall may end
+        at a cliff of the curve: the influence of a row, a slope, does not see it.
+        """
+        n, m = self.sizes
+        z = limits.normal_quantile(level)
+        total = np.asarray(self.cells.all_positives)[..., np.newaxis]
+        recall = np.cumsum(self.cells.positives, axis=-1) / total
+        off = z * np.sqrt(recall * np.maximum(1.0 - recall, 0.0) / np.asarray(n)[..., np.newaxis])
+        odds = np.exp(np.sqrt(1.0 / n + 1.0 / m)) if self.varying else 1.0
+        found = []
+        for sign in (-1.0, 1.0):
+            there = np.maximum.accumulate(np.clip(recall + sign * off, 0.0, 1.0), axis=-1)
+            cells = scaled_by_class(self.cells, 1.0, odds**-sign * np.ones(np.shape(n)))
+            positives = np.diff(there, axis=-1, prepend=0.0) * total
+            found.append(self.metric.unit_value(cells._replace(positives=positives)))
+        return found[0], found[1]
 
 
 def _led_by(first: Any, rest: Any) -> Any:
@@ -347,6 +374,7 @@ def closed_form(
         estimate=estimate,
         variance=variance,
         sizes=sizes,
+        varying=varying,
         unbiased=metric.unbiased(cells, squares) if rule.takes_unbiased else None,
         local=local,
     )

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
+import numpy as np
+
 from .. import limits
-from ..influence import linearise, total_variance
+from ..influence import deciding_rows, linearise, total_variance
 from .rule import ClosedForm, Counts, Formula
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stabilised(Formula):
-    """Influence variance, drawn towards the binomial one; with `guarded` the rule of three."""
+    """Influence variance, drawn towards the binomial one; with `guarded` room for unseen rows.
+
+    That room is the rule of three and, because a sample that shows no negative on top may be too
+    good by chance besides, :func:`limits.unseen_levels`.
+    """
 
     guarded: bool
     takes_unbiased: ClassVar[bool] = True
@@ -34,7 +41,7 @@ class Stabilised(Formula):
         """Return limits that hold each by itself.
 
         Rows of a kind that was not seen move one limit only: that one may make all of its error
-        by them. For unseen negatives and chance together see :func:`limits.unseen_levels`.
+        by them.
         """
         return self._limits(form, level, 0.5 * (1.0 + level), one_sided=True)
 
@@ -44,9 +51,10 @@ class Stabilised(Formula):
         n, local = form.sizes[0], form.local
         few = {}
         if local is not None:
-            few = {"correction": local.correction(n), "stretch": local.stretch(n, level)}
+            worth = deciding_rows(form.metric, form.cells, local.squares, local.counts)
+            few = {"correction": local.correction(n), "stretch": local.stretch(n, worth, level)}
             n = local.deciding(n)
-        return limits.influence_limits(
+        low, high = limits.influence_limits(
             form.estimate,
             form.variance,
             n,
@@ -57,14 +65,20 @@ class Stabilised(Formula):
             guard=form.guard(unseen_level) if self.guarded else None,
             ceiling=form.ceiling(unseen_level) if self.guarded else None,
             one_sided=one_sided,
-            unseen=_with_unseen(form, level) if self.guarded and one_sided else (),
+            unseen=_with_unseen(form, level, one_sided=one_sided) if self.guarded else (),
         )
+        if self.guarded and form.metric.share_of_positives < 1.0:
+            lowest, highest = form.moved(level)
+            low, high = np.minimum(low, lowest), np.maximum(high, highest)
+        return low, high
 
 
-def _with_unseen(form: ClosedForm, level: float) -> Iterator[tuple[Any, float]]:
+def _with_unseen(
+    form: ClosedForm, level: float, *, one_sided: bool
+) -> Iterator[tuple[Callable[[], Any], float]]:
     """The metric with some unseen negatives above everything, and the level of its limit."""
-    for number, allowed in limits.unseen_levels(level):
-        yield form.guard(1.0 - math.exp(-number)), allowed
+    for number, allowed in limits.unseen_levels(level, one_sided=one_sided):
+        yield partial(form.topped, 1.0 - math.exp(-number)), allowed
 
 
 INFLUENCE = Stabilised(
