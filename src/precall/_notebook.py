@@ -67,19 +67,23 @@ def _shown(value: Any) -> str:
     if isinstance(value, (float, np.floating)):
         return f"{value:.4g}"
     if isinstance(value, Mapping):
-        return "<br>".join(f"{escape(str(k))}: {_shown(v)}" for k, v in value.items()) or "–"
+        parts = {k: _one_line(v) if isinstance(v, Mapping) else _shown(v) for k, v in value.items()}
+        return "<br>".join(f"{escape(str(k))}: {part}" for k, part in parts.items()) or "–"
     if isinstance(value, Sequence) and not isinstance(value, str):
         if value and all(isinstance(item, Mapping) for item in value):
-            return "<br>".join(
-                ", ".join(f"{escape(str(k))} {_shown(v)}" for k, v in item.items())
-                for item in value
-            )
+            return "<br>".join(map(_one_line, value))
         if value and all(isinstance(item, str) and item.endswith(".") for item in value):
             return "<br>".join(map(_shown, value))  # sentences
         if len(value) > 6:
             return f"{len(value):,} values"
         return ", ".join(_shown(item) for item in value) or "–"
-    return escape(str(value))
+    return escape(str(value)) or "–"
+
+
+def _one_line(part: Mapping[str, Any]) -> str:
+    """What one of several parts says, without what it does not know."""
+    known = {name: value for name, value in part.items() if value is not None and value != ""}
+    return ", ".join(f"{escape(str(name))} {_shown(value)}" for name, value in known.items()) or "–"
 
 
 def drawing(

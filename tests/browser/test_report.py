@@ -525,6 +525,120 @@ def test_eight_models_stay_readable(visit, many, width):
     if width == 390:  # a name has a line of its own
         first = page.locator("#comparison td.pair").first.bounding_box()
         assert first["width"] > 300
+        # In the chart it stands above its bar, which has the whole width.
+        assert page.locator("#forest-chart .ytick").count() == 0
+        names = page.locator("#forest-chart .annotation")
+        assert names.count() == 7
+        inside(page, names, width)
+        inside(page, page.locator("#forest-chart .xtitle"), width)
+        across = page.evaluate("document.getElementById('forest-chart')._fullLayout._size.w")
+        assert across > 250
+
+
+def inside(page: Any, places: Any, width: int) -> None:
+    """Everything there is within the page."""
+    boxes = [place.bounding_box() for place in places.all()]
+    assert boxes
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+
+
+def test_long_names_are_shortened_where_they_would_be_cut(visit, tmp_path):
+    data = pr.load_example()
+    names = (f"{letter} model with quite a long name" for letter in "ab")
+    scores = dict(zip(names, data.scores.values(), strict=True))
+    path = write_report(evaluate(data.label, scores, curves=True), tmp_path / "page.html")
+    for width in (1280, 390):
+        view = visit(path, width=width)
+        legend = view.page.locator("#difference-chart .legendtext")
+        inside(view.page, legend, width)
+        assert ("…" in legend.first.text_content()) == (width == 390)
+
+
+def test_eight_models_do_not_bury_the_worth_of_decisions(visit, tmp_path):
+    rng = np.random.default_rng(2)
+    chance = rng.random(2000) ** 3
+    y = rng.random(2000) < chance
+    scores = {f"model {k}": np.clip(chance + 0.03 * k * rng.random(2000), 0, 1) for k in range(8)}
+    evaluation = evaluate(y, scores, net_benefit=True)
+    view = visit(write_report(evaluation, tmp_path / "page.html"), width=390)
+    names = view.page.locator("#decision-chart .legendtext").all_text_contents()
+    assert names == ["select everything", "select nothing"]  # the table below has the others
+    traces = view.page.evaluate("document.getElementById('decision-chart').data.map(t => t.name)")
+    assert traces.count("band") == 2
+    low, high = view.page.evaluate("document.getElementById('decision-chart').layout.yaxis.range")
+    band = evaluation.decisions[evaluation.models.index(evaluation.best)].band
+    assert low <= max(band.low.min(), -high)
+    assert high >= band.high.max()
+
+
+def test_rare_events_are_not_counted_in_millionths(visit, tmp_path):
+    rng = np.random.default_rng(3)
+    y = np.arange(200_000) < 20
+    path = write_report(evaluate(y, rng.normal(size=y.size) + 3 * y), tmp_path / "page.html")
+    view = visit(path)
+    ticks = view.page.locator("#hit-chart .ytick").all_text_contents()
+    assert "0.0001" in ticks
+    assert not any("µ" in tick for tick in ticks)
+    assert "1,000" in view.page.locator("#lift-chart .ytick").all_text_contents()
+
+
+def test_a_long_value_is_not_cut_and_ticks_of_lift_are_whole_numbers(visit, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(300_000) < 30
+    path = write_report(evaluate(y, rng.normal(size=y.size) + 5 * y), tmp_path / "page.html")
+    view = visit(path)
+    values = view.page.locator("#strip .value")
+    texts = [" ".join(text.split()) for text in values.all_inner_texts()]
+    assert max(map(len, texts)) > 25  # AUPRG of rare positives has many nines
+    edge = view.page.locator("#strip").bounding_box()
+    for value in values.all():
+        box = value.evaluate(
+            "s => [s.scrollWidth - s.clientWidth, s.getBoundingClientRect().right]"
+        )
+        assert box[0] <= 0
+        assert box[1] <= edge["x"] + edge["width"] + 1
+    few = np.arange(2000) < 40
+    page = write_report(evaluate(few, rng.normal(size=2000) + 4 * few), tmp_path / "lift.html")
+    ticks = visit(page).page.locator("#lift-chart .ytick").all_text_contents()
+    assert {"1", "2", "5", "10", "20", "50"} <= set(ticks)
+    assert len(set(ticks)) == len(ticks)
+
+
+def test_other_charts_are_about_the_prevalence_of_the_page(visit, tmp_path):
+    data = pr.load_example()
+    asked = 0.3
+    path = write_report(evaluate(data.label, data.scores, prevalence=asked), tmp_path / "page.html")
+    view = visit(path)
+    there = pr.rank(data.label, data.scores["gradient_boosting"]).at_prevalence(asked)
+    highest = max(max(trace["y"]) for trace in view.traces("hit-chart"))
+    assert highest == pytest.approx(asked)
+    gain = next(t for t in view.traces("gain-chart") if t["name"] == "gradient_boosting")
+    assert np.trapezoid(gain["y"], gain["x"]) == pytest.approx(
+        pr.gain_curve(there).area(), abs=5e-3
+    )
+    assert view.page.locator("#lift-chart").count() == 0  # 30 % are not rare
+
+
+def test_no_promise_is_not_blamed_on_few_positives(visit, tmp_path):
+    y = np.arange(500) < 100
+    view = visit(write_report(evaluate(y, np.full(500, 0.5)), tmp_path / "page.html"))
+    said = view.text("#certificate-text")
+    assert said == "No precision clearly above the prevalence can be promised for this model."
+    assert "e−" not in view.text("#strip")
+
+
+def test_an_interval_is_never_broken_at_its_dash(visit, example):
+    for width in (1280, 390):
+        view = visit(example.path, width=width)
+        heights = view.page.eval_on_selector_all(
+            ".keep", "all => all.map((s) => s.getClientRects().length)"
+        )
+        assert heights
+        assert set(heights) == {1}
+        lines = view.page.eval_on_selector_all(
+            "code > span", "all => all.map((s) => s.textContent)"
+        )
+        assert lines == ["precall", "report"]
 
 
 def test_the_page_says_when_it_was_made_and_of_what(tmp_path, monkeypatch):

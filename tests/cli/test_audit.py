@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import precall as pr
+from tests.cli.page import command_on
 
 from .conftest import write_csv
 
@@ -70,7 +71,7 @@ def test_a_page_says_on_top_how_many_labels_it_stands_on(run, population, tmp_pa
     first = text[text.index('id="answer"') :]
     assert "This page stands on 300 labels of 3,000 rows" in first[:200]
     assert "precision@100" in text
-    assert f"precall audit estimate {done}" in text
+    assert command_on(text).startswith(f"precall audit estimate {done}")
     assert "<script" not in text
     refused = run("audit", "estimate", done, *options, "-o", page, "--json")
     assert (refused.status, refused.out) == (2, "")

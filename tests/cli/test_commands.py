@@ -13,6 +13,7 @@ from precall.evaluation import wording
 from precall.inference.compare import compare
 from precall.points.operating import operating_point
 from precall.ranking.stored import read_ranking
+from tests.cli.page import command_on
 
 from .conftest import write_csv
 
@@ -215,19 +216,17 @@ def test_report_with_nothing_is_about_the_example(run, tmp_path, monkeypatch):
     page = path.read_text(encoding="utf-8")
     assert path.stat().st_size < 6_000_000
     assert "gradient_boosting" in page
-    assert "precall report -o precall-report.html" in page
+    assert command_on(page) == "precall report -o precall-report.html"
 
 
 def test_the_command_on_the_page_makes_the_page_again(run, tmp_path, csv_file, monkeypatch):
-    import re
     import shlex
-    from html import unescape
 
     monkeypatch.chdir(tmp_path)
     options = ("--label", "y", "--score", "a", "--score", "b", "--group", "g", "--weight", "w")
     run("report", csv_file, *options, "--level", "0.9", "-o", "first.html")
     first = (tmp_path / "first.html").read_text(encoding="utf-8")
-    command = shlex.split(unescape(re.search(r"again</dt><dd><code>(.*?)</code>", first)[1]))
+    command = shlex.split(command_on(first))
     assert command[0] == "precall"
     (tmp_path / "first.html").unlink()
     assert run(*command[1:]).status == 0

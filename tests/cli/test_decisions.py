@@ -7,6 +7,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import InputError
+from tests.cli.page import command_on
 
 from .conftest import write_csv
 
@@ -62,7 +63,7 @@ def test_the_command_line_asks_for_the_same(run, example, tmp_path):
     assert run(*words, "-o", page).status == 0
     text = page.read_text(encoding="utf-8")
     assert "What are its decisions worth?" in text
-    assert "--cost-ratio 10.0 --net-benefit" in text
+    assert "--cost-ratio 10.0 --net-benefit" in command_on(text)
 
 
 @pytest.mark.parametrize(

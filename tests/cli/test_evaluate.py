@@ -24,6 +24,7 @@ from rich.console import Console
 
 import precall as pr
 from precall.cli import evaluate as evaluate_command
+from precall.cli import terminal
 from precall.evaluation import wording
 from precall.evaluation.group_table import group_rows
 from precall.exceptions import DirectionWarning
@@ -506,3 +507,20 @@ def test_no_name_and_no_number_is_cut_and_every_model_of_every_group_is_shown(wi
             assert wording.interval(interval.estimate, interval.low, interval.high) in together
     for name in models:
         assert text.getvalue().count(name) >= len(evaluation.models[0].measures) + 1
+
+
+def test_titles_give_way_before_numbers_are_cut():
+    written = io.StringIO()
+    output = Console(file=written, width=60)
+    columns = [("would be released", "left"), ("if the prevalence is", "right")]
+    columns += [("mechanism", "left"), ("expected error", "right")]
+    rows = [["average precision", "0.01", "rescaled", "0.0061 around 0.96"]]
+    terminal.grid(output, columns, rows)
+    lines = written.getvalue().splitlines()
+    assert max(map(len, lines)) <= 60
+    # Older releases of Rich break the first column too.
+    assert any(line.endswith("0.0061 around 0.96") for line in lines)
+    assert [word for line in lines[:-2] for word in line.split()].count("prevalence") == 1
+    wide = io.StringIO()
+    terminal.grid(Console(file=wide, width=100), columns, rows)
+    assert "if the prevalence is" in wide.getvalue()

@@ -104,6 +104,14 @@ def test_heavy_rows_below_every_positive_are_named(good):
     assert "below all others" not in told(evaluate(y, {"a": score}, sample_weight=light))
 
 
+def test_heavy_rows_between_positives_are_named():
+    y = np.concatenate([np.tile([0, 1], 50), np.zeros(30), np.tile([1, 0], 50)])
+    for heavy, named in ((40.0, True), (1.5, False)):
+        weights = np.repeat([1.0, heavy, 1.0], [100, 30, 100])
+        found = told(evaluate(y, {"a": -np.arange(230.0)}, sample_weight=weights))
+        assert ("rows between two positives" in found) == named
+
+
 def test_models_are_judged_by_the_adjusted_p_value(good, rng):
     y, score = good
     evaluation = evaluate(y, {"a": score, "worse": score + 2 * rng.normal(size=y.size)})
@@ -466,7 +474,7 @@ def test_a_wrong_direction_is_shown_with_its_interval_for_a_single_model():
     assert f"(AUROC {area.text})" in told(alone, "warning")
     assert "–" in area.text
     both = told(evaluate(y, {"a": -score, "b": -score + 1e-3 * np.sin(score)}), "warning")
-    assert f"(AUROC {wording.number(area.estimate, 2)})" in both
+    assert f"(AUROC {area.text.partition(' (')[0]})" in both  # as the table prints it
 
 
 def test_a_difference_is_told_from_the_better_model_whichever_was_named_first(good, rng):
@@ -612,15 +620,12 @@ def test_a_curve_that_is_higher_but_for_small_gaps_is_not_said_to_differ_elsewhe
         difference_bands={"b": band},
     )
     assert _dominance(evaluation) == [
-        (
-            "a is more precise at nearly every recall between recall 0.1 and 0.9 "
-            "(95 % for the whole statement)."
-        )
+        ("a is more precise at nearly every recall from 0.1 to 0.9 (95 % for the whole statement).")
     ]
     found["candidate_better"] = ((0.1, 0.5),)
     assert _dominance(evaluation) == [
         (
-            "a is more precise at recall 0.1 to 0.5; elsewhere between recall 0.1 and 0.9 a and b "
+            "a is more precise at recall 0.1 to 0.5; at other recalls from 0.1 to 0.9 a and b "
             "cannot be distinguished (95 % for the whole statement)."
         )
     ]
@@ -638,3 +643,115 @@ def test_what_other_tools_print_is_folded_away_under_how_far_they_are_apart():
     shown = [row["numbers"][0] for row in mixed["conventions"]]
     values = [float(text) for text in shown if text[0].isdigit()]
     assert f"print {min(values):.4f} to {max(values):.4f} for a" in mixed["tools_say"]
+
+
+def test_counts_that_give_another_precision_than_the_one_printed_are_explained():
+    """Between two thresholds the curve is lower than at the one that reaches the recall."""
+    rng = np.random.default_rng(3)
+    y = np.arange(300) < 14
+    evaluation = evaluate(y, {"a": rng.normal(size=300) + 0.2 * y})
+    ranking = evaluation.models[0].ranking
+    row = int(np.searchsorted(np.cumsum(ranking.positives), 0.8 * 14))
+    found, selected = ranking.tp[row], ranking.tp[row] + ranking.fp[row]
+    assert (found, round(100 * found / 14)) == (12, 86)
+    first = evaluation.answer[0]
+    assert f"{wording.percent(found / selected, 0)} (" not in first
+    assert "12 of them right, 86 % of the positives." in first
+
+
+def test_weights_explain_a_precision_that_the_counts_do_not_give(good):
+    y, score = good
+    heavy = np.where(y, 3.0, 1.0)
+    first = evaluate(y, {"a": score}, sample_weight=heavy).answer[0]
+    assert "of them right (shares are of weights)." in first
+    assert "of weights" not in evaluate(y, {"a": score}, sample_weight=np.ones(y.size)).answer[0]
+
+
+def test_what_the_worst_and_a_random_order_have_is_one_number_on_a_page(rng):
+    y = np.arange(300) < 6
+    evaluation = evaluate(y, {"a": rng.normal(size=300) + 2 * y})
+    area = evaluation.models[0].measures["aucpr"]
+    worst, random = wording.number(area.floor), wording.number(area.random)
+    assert f"has {worst} and a random one {random}." in evaluation.answer[1]
+    assert [row for row in sections(evaluation)["trust"] if "interval of AUCPR" in row] == []
+
+
+def test_the_bias_is_said_once(rng):
+    y = np.arange(3000) < 30
+    strong = evaluate(y, {"a": rng.normal(size=3000) + 1.5 * y})
+    assert "with the bias removed" in told(strong)
+    assert "biased upwards" not in told(strong)
+    assert "Only 30 positives: intervals are wide." in told(strong)
+    certain = evaluate(y, {"a": 1e-3 * rng.normal(size=3000) + y})
+    assert "biased upwards" in told(certain)
+    assert "with the bias removed" not in told(certain)
+
+
+def test_clusters_that_change_nothing_are_not_called_1_times_as_wide(good):
+    y, score = good
+    evaluation = evaluate(y, {"a": score}, clusters=np.arange(y.size))
+    assert "about the width of independent rows" in told(evaluation)
+    assert " 1 times" not in told(evaluation)
+
+
+def test_probabilities_that_are_none_are_warned_of_before_decisions_by_them():
+    rng = np.random.default_rng(5)
+    chance = rng.random(4000) ** 3
+    y = rng.random(4000) < chance
+    right = evaluate(y, {"a": chance}, net_benefit=True)
+    assert "calibrate" not in told(right)
+    both = evaluate(y, {"a": chance, "b": chance**0.25}, net_benefit=True)
+    assert "those of b do not agree with what was observed: calibrate them" in told(both, "warning")
+    assert [one.calibrated for one in both.decisions] == [True, False]
+
+
+def test_a_page_names_the_best_model_first_in_every_difference():
+    """The chart of the difference over recall does, and the signs have to agree."""
+    rng = np.random.default_rng(6)
+    y = rng.random(1500) < 0.2
+    scores = {name: rng.normal(size=1500) + k * y for k, name in enumerate("abc")}
+    evaluation = evaluate(y, scores)
+    rows = sections(evaluation)["pairs"]
+    assert [(row["first"], row["second"]) for row in rows] == [("a", "b"), ("c", "a"), ("c", "b")]
+    interval = evaluation.comparison.intervals["a", "c"]
+    turned = wording.interval(-interval.estimate, -interval.high, -interval.low, signed=True)
+    assert rows[1]["difference"] == turned
+    assert rows[1]["verdict"] == "c is better"
+
+
+def test_bars_of_metrics_without_a_worst_ranking_have_their_own_ends(good):
+    y, score = good
+    asked = ["mcc_at_threshold(1)", "lift_at_k(100)", "false_positive_rate_at_threshold(1)"]
+    measures = evaluate(y, {"a": score}, metrics=asked).models[0].measures
+    mcc, lift, rate = list(measures.values())[-3:]
+    assert (mcc.start, mcc.end) == ((-1.0, "lowest"), (1.0, "perfect"))
+    assert mcc.place(mcc.estimate) == pytest.approx((mcc.estimate + 1) / 2)
+    # The perfect ranking has nothing but positives among the first hundred.
+    assert lift.end == (pytest.approx(y.size / y.sum()), "perfect")
+    assert lift.place(lift.ceiling) == 1.0
+    assert (rate.start, rate.end) == ((0.0, "perfect"), (1.0, "worst"))
+    assert rate.explanation == "Rows with scores of 1 and above are selected."
+
+
+def test_what_the_perfect_ranking_has_is_the_ceiling(good):
+    y, _ = good
+    perfect = pr.rank(y, y + 0.0, thresholds=[0.3, 0.5])
+    for metric in (
+        pr.metrics.precision_at_k(10),
+        pr.metrics.precision_at_k(1000),
+        pr.metrics.recall_at_k(10),
+        pr.metrics.lift_at_k(0.5),
+        pr.metrics.net_benefit(0.3),
+    ):
+        assert metric.ceiling(perfect) == pytest.approx(metric(perfect))
+    cost = pr.metrics.expected_cost(4, threshold=0.5)
+    worst = 4 * np.mean(y) + np.mean(~y)  # every positive missed, every negative an alarm
+    assert cost.ceiling(perfect) == pytest.approx(worst)
+
+
+def test_a_window_s_prevalence_is_the_one_it_is_compared_at():
+    rng = np.random.default_rng(7)
+    y = rng.random(2000) < 0.13
+    evaluation = evaluate(y, rng.normal(size=2000) + 2 * y, time=np.repeat([1, 2], 1000), every=1)
+    times = sections(evaluation)["times"]
+    assert times["first"]["rows"][0].prevalence.startswith(f"{times['share']} (")

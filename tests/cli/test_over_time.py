@@ -6,6 +6,7 @@ import pytest
 from precall.cli.inputs import FileRequest, evaluated
 from precall.exceptions import InputError
 from precall.readers.columns import Roles
+from tests.cli.page import command_on
 
 from .conftest import write_csv
 
@@ -47,8 +48,8 @@ def test_the_page_names_the_command_that_makes_it(run, log, tmp_path):
     run("report", log, *given, "-o", page)
     text = page.read_text(encoding="utf-8")
     assert "Is it still true?" in text
-    assert "--time day" in text
-    assert "--every week" in text
+    assert "--time day" in command_on(text)
+    assert "--every week" in command_on(text)
 
 
 @pytest.mark.parametrize(

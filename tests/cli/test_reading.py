@@ -71,7 +71,7 @@ def test_a_guess_is_printed(run, tmp_path, expected):
     result = run("evaluate", tmp_path / "a.csv", *COLUMNS, "--json")
     assert models(result) == expected
     [line] = result.err.splitlines()
-    assert "a.csv' was read with ';' between the columns, and with a decimal comma" in line
+    assert "a.csv' was read with ';' between the columns and a decimal comma" in line
     said = ("--sep", ";", "--decimal", ",")
     assert run("evaluate", tmp_path / "a.csv", *COLUMNS, "--json", *said).err == ""
 
@@ -139,7 +139,7 @@ def test_rows_with_missing_values_are_dropped_and_counted(run, tmp_path, name, m
     assert refused.status == 2
     found = run("evaluate", tmp_path / name, *options, "--missing", "drop")
     expected = run("evaluate", tmp_path / f"full-{name}", *options)
-    assert found.err == "precall: 3 rows of 30000 with missing values left out.\n"
+    assert found.err == "precall: 3 rows of 30,000 with missing values left out.\n"
     assert counted(found) == counted(expected)
     assert found.json()["groups"] == expected.json()["groups"]
 

@@ -161,3 +161,24 @@ def test_numbers_stay_with_their_sign():
         == "95\N{NO-BREAK SPACE}% of 3 rows, p\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}0.65"
     )
     assert prose("p < 0.001; a % sign") == "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001; a % sign"
+
+
+def test_rows_that_were_left_out_are_said_before_anything_is_quoted(run, tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.random(3000) < 0.2
+    score = rng.normal(size=3000) + 2 * y
+    lines = [
+        f"{label:d};{value:.4f}".replace(".", ",") for label, value in zip(y, score, strict=True)
+    ]
+    lines[5] = "1;"
+    (tmp_path / "a.csv").write_text("\n".join(["y;s", *lines]), encoding="utf-8")
+    options = ("--label", "y", "--score", "s", "--missing", "drop", "-o", tmp_path / "page.html")
+    assert run("report", tmp_path / "a.csv", *options).status == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    [said] = re.findall(r'<section id="findings".*?</section>', page, flags=re.DOTALL)
+    assert "1 row of 3,000 with missing values left out." in said
+    assert "Nothing stands out" not in said
+    assert "was read with" not in said
+    [how] = re.findall(r'<section id="how".*?</section>', page, flags=re.DOTALL)
+    assert "was read with &#39;;&#39; between the columns and a decimal comma." in how
+    assert "left out" not in how

@@ -55,6 +55,17 @@ def test_an_evaluation_shows_its_sentences_and_every_measure():
             assert f">{measure.title}<" in html
 
 
+def test_a_model_shows_its_measures_as_the_evaluation_does_and_parts_take_a_line():
+    evaluation = pr.evaluate(EXAMPLE.label, EXAMPLE.scores)
+    model = evaluation.models[0]
+    html = model._repr_html_()
+    for measure in model.measures.values():
+        assert f"{measure.title}: {measure.text}" in html
+    assert ": estimate" not in html
+    found = pr.compare(EXAMPLE.label, EXAMPLE.scores)._repr_html_()
+    assert "first gradient_boosting, second scorecard, difference 0.2186, " in found
+
+
 def test_names_are_escaped():
     hostile = "</td><script>alert(1)</script>"
     html = pr.compare(

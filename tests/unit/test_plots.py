@@ -219,6 +219,27 @@ def test_groups_are_drawn_over_what_none_of_them_can_reach():
     assert hides_no_data(axes)
 
 
+def test_no_legend_of_a_new_picture_lies_over_data():
+    bands = {name: pr.band(ranking, rng=0) for name, ranking in MODELS.items()}
+    rows = pr.Rows(EXAMPLE.label, EXAMPLE.scores, columns={"day": np.arange(4000) // 1000})
+    for axes in (
+        mpl.plot_pr(MODELS, bands=bands),
+        mpl.plot_pr({f"model {k}": RANKING for k in range(8)}),
+        mpl.plot_estimators(RANKING, pr.ESTIMATORS),
+        mpl.plot_prevalence(MODELS, [0.01, 0.1]),
+        pr.monitoring.windows(rows, "aucpr", time="day", every=1, model="scorecard").plot(),
+    ):
+        assert hides_no_data(axes)
+        area, whole = axes.get_window_extent(), axes.figure.bbox
+        assert area.height > 0.5 * whole.height
+        box = axes.get_legend().get_window_extent()
+        assert box.y0 >= 0
+        assert box.y1 <= whole.y1
+    _, given = plt.subplots()
+    before = given.figure.get_figheight()
+    assert mpl.plot_pr(MODELS, ax=given).figure.get_figheight() == before
+
+
 def test_a_group_with_one_class_is_said_and_left_out():
     rankings = pr.rank_groups([1, 0, 1, 1], [4, 3, 2, 1], ["a", "a", "b", "b"])
     axes = rankings.plot()

@@ -34,7 +34,7 @@ def test_the_page_has_numbers_curve_and_strata(people, tmp_path):
     # Models differ in dash and mark too, and the numbers of the chart can be read.
     dashes = re.findall(r'<polyline points="[^"]*" stroke-dasharray="([^"]*)"', text)
     assert dashes == ["none", "5 2"]
-    assert text.count('class="mark-of-model"') == 2
+    assert text.count('class="mark-of-model"') == 4  # above the page and above the curve
     [table] = re.findall(r'<details class="numbers">.*?</details>', text, flags=re.DOTALL)
     curve = pr.band(sample, model="other", n_points=41)
     low, high = curve.limits_at(0.5)
@@ -42,7 +42,8 @@ def test_the_page_has_numbers_curve_and_strata(people, tmp_path):
     height = np.interp(0.5, curve.x, curve.y)
     assert f">{wording.interval(height, low, high)}<" in row
     found = pr.interval(sample, model="other")
-    assert f"{found.estimate:.3f} ({found.low:.3f} to {found.high:.3f})" in text
+    shown = wording.interval(found.estimate, found.low, found.high)
+    assert f'<div class="value">{shown}</div>' in re.sub(r"</?span[^>]*>", "", text)
     for each in plan.strata:
         assert re.search(rf"{each['name']}</td><td class=\"number\">{each['rows']:,}</td>", text)
     assert "default-src 'none'" in text.replace("&#39;", "'")
@@ -62,7 +63,7 @@ def test_the_page_is_the_same_for_the_same_labels(people, tmp_path, monkeypatch)
 
 
 def test_no_positive_is_an_upper_limit(tmp_path):
-    labels = [0] * 40 + [None] * 60
+    labels = [None] * 60 + [0] * 40  # the highest scores
     sample = pr.audit.Sample(np.arange(100.0), labels, inclusion=0.4)
     text = sample.report(tmp_path / "page.html").read_text(encoding="utf-8")
     assert "AUCPR over all rows is at most" in text
@@ -84,3 +85,12 @@ def test_rounds_and_few_labels_are_said(people, tmp_path):
     assert "Proxy</dt>" in sample.report(tmp_path / "p.html").read_text(encoding="utf-8")
     few = pr.audit.Sample([4, 3, 2, 1], [1, 0, None, None], strata=["x", "y", "x", "y"])
     assert "2 strata have fewer than 10 labels" in few.report(tmp_path / "f.html").read_text()
+
+
+def test_labels_that_say_nothing_are_not_called_a_limit(tmp_path):
+    sample = pr.audit.Sample(np.arange(20000.0), [0] * 8 + [None] * 19992, inclusion=8 / 20000)
+    text = sample.report(tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "8 labels of 20,000 rows, none of them positive" in text
+    assert "AUCPR over all rows is not known." in text
+    assert "Only 8 labels: intervals are wide." in text
+    assert '<td class="pair">all rows</td>' in text

@@ -49,6 +49,15 @@ def test_the_report_s_example_of_a_value_that_is_not_1():
     assert wording.interval(0.1 + 0.2 - 0.3, -0.1, 0.1, signed=True).startswith("+0.00 ")
 
 
+def test_an_end_that_would_be_0_has_one_digit_and_rounding_errors_have_none():
+    assert wording.interval(0.2, 0.00341, 0.54) == "0.20 (0.003–0.54)"
+    assert wording.interval(-0.05, -0.09, -0.00401, signed=True) == "−0.05 (−0.09 to −0.004)"
+    assert wording.percent_interval(0.004, 0.000112, 0.009) == "0.4 % (0.01–0.9)"
+    # An area of exactly 0 whose limits lie on both sides of it.
+    assert wording.interval(1.1e-16, -0.005, 0.005) == "0.000 (−0.005 to 0.005)"
+    assert wording.interval(1e-9, 0.0, 0.1).startswith("1e−09 ")  # a share that is not 0
+
+
 @given(SHARES, SHARES)
 def test_guaranteed_bounds_are_rounded_outwards(a, b):
     low, high = sorted((a, b))

@@ -110,11 +110,11 @@ def _draw_other(rankings: dict[str, Ranking], kind: str) -> Any:
     import matplotlib as mpl
 
     mpl.use("Agg")
-    from ..display.mpl import new_axes, plot_curve, styles
+    from ..display.mpl import legend_apart, new_axes, plot_curve, shown, styles
 
     axes = new_axes()
     make = getattr(curves, f"{kind}_curve")
     for (name, ranking), style in zip(rankings.items(), styles(len(rankings)), strict=True):
-        plot_curve(make(ranking), axes, label=name, **style)
-    axes.legend(frameon=False, fontsize=9)
+        plot_curve(make(ranking), axes, label=shown(name), **style)
+    legend_apart(axes, None)
     return axes

@@ -16,6 +16,7 @@ from ..readers.columns import Roles
 from ..readers.header import column_names
 from ..readers.large import LARGE
 from ..readers.messages import listed_names, no_header
+from ..readers.missing import LEFT_OUT
 from ..readers.options import ReadOptions
 from .examples import Command
 from .inputs import FileRequest, evaluated
@@ -149,7 +150,12 @@ def command(
     said: list[str] = []
     reading = replace(request.reading, say=lambda words: _both(words, said, request.reading.tell))
     evaluation = evaluated(request._replace(reading=reading), curves=True)
-    origin = replace(origin, notes=tuple(dict.fromkeys(said)))
+    once = dict.fromkeys(said)
+    origin = replace(
+        origin,
+        notes=tuple(words for words in once if not words.endswith(LEFT_OUT)),
+        left_out=tuple(words for words in once if words.endswith(LEFT_OUT)),
+    )
     with spinner() as say:
         say("writing the page")
         written = write_report(evaluation, path, origin=origin)

@@ -34,7 +34,7 @@ from .terminal import console, grid, heading, sentences, shown, spinner, write_j
 
 _SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 # Of a name in the table, so that no number beside it is cut.
-_LONGEST_NAME = 30
+_LONGEST_NAME = 60
 # Slices that are too small and are named.
 _MOST_NAMED = 10
 
@@ -213,7 +213,7 @@ def _row(one: Slice) -> list[str]:
         rest = [none, none]
     else:
         decimals = wording.decimals_for(0.5 * one.difference.width)
-        rest = [wording.fixed(one.difference.estimate, decimals, signed=True)]
+        rest = [wording.fixed(one.difference.estimate, decimals, signed=True, digits=1)]
         rest += [wording.p_value(one.p_value)]
     own = one.interval
     value = none if own is None else wording.interval(own.estimate, own.low, own.high)

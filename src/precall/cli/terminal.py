@@ -163,15 +163,23 @@ def grid(
     """Write a table; a column is its title and "left" or "right". Names are folded, never cut."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
     rows = [list(row) for row in rows]
-    for place, (title, justify) in enumerate(columns):
+    widths = [
+        max([len(title), *(len(row[place]) for row in rows)])
+        for place, (title, _) in enumerate(columns)
+    ]
+    narrow = sum(widths) + 2 * len(widths) + indent > output.width
+    for place, ((title, justify), width) in enumerate(zip(columns, widths, strict=True)):
         left = justify == "left"
-        width = max([len(title), *(len(row[place]) for row in rows)])
+        if narrow and not left:
+            # Numbers are never broken: names give way, and titles between their words.
+            words = [*title.split(), *(row[place] for row in rows)]
+            width = max(map(len, words), default=1)
+            title = wrapped(title, width)
         table.add_column(
             Text(title),
             justify="left" if left else "right",
             no_wrap=not left,
             overflow="fold",
-            # Numbers are never broken: names give way.
             min_width=min(width, _SHORTEST_NAME) if left else width,
         )
     for row in rows:
@@ -250,19 +258,19 @@ def measure_blocks(
 
 
 def _block_title(measure: Measure, width: int) -> Text:
-    ends = []
-    if measure.floor is not None:
-        ends.append(f"worst {wording.number(measure.floor)}")
-    if measure.random is not None:
+    (start, start_is), (end, end_is) = measure.start, measure.end
+    computed = start_is in ("worst", "random")
+    ends = [f"{start_is} {wording.number(start) if computed else wording.short(start)}"]
+    if measure.floor is not None and measure.random is not None:
         ends.append(f"random {wording.number(measure.random)}")
+    said = ", ".join([*ends, f"{end_is} {wording.short(end)}"])
     title = Text(measure.title, style="bold")
-    said = ", ".join([*ends, "perfect 1"]) if ends else ""
     gap = "   " if len(measure.title) + 3 + len(said) <= width else "\n  "
-    return title.append(f"{gap}{said}" if said else "", style="dim")
+    return title.append(f"{gap}{said}", style="dim")
 
 
 def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
-    """Draw a measure between its floor (or random) and its ceiling.
+    """Draw a measure between the ends of its bar.
 
     Examples
     --------
@@ -275,14 +283,12 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
     >>> bar(Measure(estimate=0.6, interval=interval, **kind), "ascii", width=11)
     '.|..==o==..'
     """
-    start = measure.floor if measure.floor is not None else measure.random
-    if measure.interval is None or start is None:
+    if measure.interval is None:
         return ""
     line, thick, dot, mark = "·━●┆" if encoding.lower().startswith("utf") else ".=o|"
-    span = measure.ceiling - start
 
     def place(value: float) -> int:
-        return min(max(round((value - start) / span * (width - 1)), 0), width - 1)
+        return round(measure.place(value) * (width - 1))
 
     signs = [line] * width
     low, high = place(measure.interval.low), place(measure.interval.high)

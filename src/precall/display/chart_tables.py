@@ -27,9 +27,15 @@ _SMALL = {
 }
 
 
+def shown_prevalence(evaluation: Evaluation) -> float:
+    """The prevalence that the page is about: the one that was asked for, or that of the data."""
+    asked = evaluation.settings.prevalence
+    return evaluation.prevalence if asked is None else asked
+
+
 def is_rare(evaluation: Evaluation) -> bool:
     """Whether positives are so rare that lift gets a chart."""
-    return evaluation.prevalence < RARE
+    return shown_prevalence(evaluation) < RARE
 
 
 def chart_tables(evaluation: Evaluation) -> dict[str, dict[str, Any]]:
@@ -98,7 +104,7 @@ def _limited(value: float, band: Band | None, at: float) -> str:
 
 def _curves(evaluation: Evaluation, kind: str) -> dict[str, Any]:
     over, of, curve, places = _SMALL[kind]
-    curves = [curve(model.ranking) for model in evaluation.models]
+    curves = [curve(model.there) for model in evaluation.models]
     rows = [(f"{x:g}", [wording.number(float(one.at(x))) for one in curves]) for x in places]
     return _table(of, over, _titles(evaluation), rows)
 

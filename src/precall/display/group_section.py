@@ -36,7 +36,7 @@ def _row(row: GroupRow) -> dict[str, Any]:
     difference = "–"
     if row.difference is not None:
         decimals = wording.decimals_for(0.5 * row.difference.width)
-        difference = wording.fixed(row.difference.estimate, decimals, signed=True)
+        difference = wording.fixed(row.difference.estimate, decimals, signed=True, digits=1)
     return {
         "title": row.title,
         "n_pos": row.n_pos,

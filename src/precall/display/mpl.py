@@ -198,7 +198,7 @@ def plot_pr(
     if log_recall:
         axes.set_xscale("log")
         axes.set_xlim(max(1e-3, 0.5 / max(r.n_pos for r in named.values())), 1.0)
-    axes.legend(frameon=False, fontsize=9)
+    legend_apart(axes, ax)
     return axes
 
 
@@ -264,7 +264,7 @@ def plot_estimators(
         axes.stairs(
             height, edges, baseline=None, linewidth=1.4, label=f"{name}  {area:.3f}", **style
         )
-    axes.legend(frameon=False, fontsize=8)
+    legend_apart(axes, ax)
     return axes
 
 
@@ -291,7 +291,7 @@ def plot_prevalence(
     axes.set_xscale("log")
     axes.set_ylim(0, 1.02)
     framed(axes, "prevalence", f"AUCPR ({estimator})")
-    axes.legend(frameon=False, fontsize=9)
+    legend_apart(axes, ax)
     return axes
 
 
@@ -342,7 +342,27 @@ def legend_below(axes: Axes, *, columns: int = 1) -> None:
         ncols=columns,
         frameon=False,
         fontsize=9,
+        markerscale=0.7,
     )
+
+
+def legend_above(axes: Axes) -> None:
+    """Put a short legend over the Axes, where it hides nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=9)
+
+
+def legend_apart(axes: Axes, given: Axes | None) -> None:
+    """Put the legend under new Axes, which grow by its lines.
+
+    Into Axes that were given it goes where it fits best: what is around them is the caller's.
+    """
+    if given is not None:
+        axes.legend(frameon=False, fontsize=9)
+        return
+    legend_below(axes, columns=2)
+    lines = -(-len(axes.get_legend_handles_labels()[0]) // 2)
+    figure: Any = axes.figure
+    figure.set_figheight(figure.get_figheight() + 0.2 * lines)
 
 
 def legend_beside(axes: Axes) -> None:

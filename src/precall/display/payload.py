@@ -16,6 +16,7 @@ from ..evaluation.promises import kept_precision, promise
 from ..evaluation.threshold_table import ThresholdLimits
 from ..points.contours import iso_f_contours
 from ..ranking import Ranking
+from .chart_tables import shown_prevalence
 from .sections import shown_pairs
 from .time_section import time_payload
 
@@ -34,7 +35,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
         "rows": evaluation.n_rows,
         "n_pos": float(evaluation.ranking.n_pos),
         "n_neg": float(evaluation.ranking.n_neg),
-        "prevalence": evaluation.prevalence,
+        "shown_prevalence": shown_prevalence(evaluation),
         "weighted": evaluation.ranking.weighted,
         "best": evaluation.models.index(evaluation.best),
         "models": models,
@@ -53,8 +54,9 @@ def _model(model: ModelEvaluation) -> dict[str, Any]:
     model.prepare()
     ranking, settings = model.ranking, model.settings
     tp, fp = _path(ranking, model.prevalences.prevalence)
-    curves = {"roc": roc_curve(ranking), "hit": hit_curve(ranking), "gain": gain_curve(ranking)}
-    lift = _lift(ranking)
+    there = model.there
+    curves = {"roc": roc_curve(there), "hit": hit_curve(there), "gain": gain_curve(there)}
+    lift = _lift(there, ranking.n_pos + ranking.n_neg)
     return {
         "title": model.title,
         "tp": _counts(tp),
@@ -107,10 +109,9 @@ def _drawn(curve: Curve) -> dict[str, Any]:
     return {"x": _short(thin.x), "y": _short(thin.y)}
 
 
-def _lift(ranking: Ranking) -> dict[str, Any]:
+def _lift(ranking: Ranking, rows: float) -> dict[str, Any]:
     """The lift curve at places that are evenly spread on a logarithmic axis."""
-    rows = float(ranking.n_pos + ranking.n_neg)
-    x = np.geomspace(1.0 / max(rows, 2.0), 1.0, _LIFT_POINTS)
+    x = np.geomspace(1.0 / max(float(rows), 2.0), 1.0, _LIFT_POINTS)
     return {"x": _fine(x), "y": _fine(lift_curve(ranking).at(np.minimum(x, 1.0)))}
 
 

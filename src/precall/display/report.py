@@ -72,12 +72,15 @@ class Origin:
     command : tuple of str
         The words of the command that makes the page again; empty if there is none.
     notes : tuple of str
-        What was decided while the data were read, such as rows that were left out.
+        What was decided while the data were read.
+    left_out : tuple of str
+        Rows that were left out, which is said before anything is quoted.
     """
 
     source: str = ""
     command: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | None = None) -> Path:
@@ -148,6 +151,14 @@ def prose(sentence: str) -> str:
     )
 
 
+def _unbroken(sentence: str) -> str:
+    """The same as HTML, with intervals on one line too."""
+    from markupsafe import Markup
+
+    whole = r"\([^()\s]*\N{EN DASH}[^()\s]*\)"
+    return Markup(re.sub(whole, r'<span class="keep">\g<0></span>', escape(prose(sentence))))
+
+
 def template_named(name: str) -> Any:
     """Return one of the templates, with the filters that all pages use."""
     try:
@@ -163,11 +174,12 @@ def template_named(name: str) -> Any:
     )
     environment.filters |= {
         "count": wording.count,
-        "percent": wording.percent,
+        "percent": lambda share: prose(wording.percent(share)),
         "number": wording.number,
         "threshold": wording.threshold,
+        "short": wording.short,
         "plural": wording.plural,
-        "prose": prose,
+        "prose": _unbroken,
     }
     return environment.get_template(name)
 

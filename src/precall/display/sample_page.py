@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from .._rounding import TOLERANCE
 from ..audit import Sample
 from ..evaluation import wording
+from ..evaluation.measures import explained
 from ..exceptions import ReliabilityWarning
 from ..inference.bands import band
 from ..inference.compare import compare
@@ -36,7 +38,7 @@ _PROXY = (
     "other strata"
 )
 # The corner of the chart, and its size.
-_LEFT, _TOP, _ACROSS, _UP = 40.0, 10.0, 430.0, 280.0
+_LEFT, _TOP, _ACROSS, _UP = 64.0, 10.0, 560.0, 360.0
 
 
 def write_sample_report(
@@ -120,33 +122,35 @@ def _measure(sample: Sample, metric: Metric, models: list[str], level: float) ->
             return round(100.0 * (min(max(value, low), high) - low) / (high - low), 2)
 
         known = sample.n_positives > 0
-        ends = f"{wording.number(found.low)} to {wording.number(found.high)}"
+        limited = wording.interval(found.estimate, found.low, found.high)
         bars.append(
             {
                 "model": shown,
                 "low": place(found.low),
                 "width": round(place(found.high) - place(found.low), 2),
                 "at": place(found.estimate) if known else None,
-                "text": f"{wording.number(found.estimate)} ({ends})"
-                if known
-                else f"at most {wording.number(found.high)}",
-                "ends": ends,
-                "estimate": wording.number(found.estimate),
+                "text": limited if known else _at_most(found.high, high),
             }
         )
     return {
         "title": str(metric.title),
-        "explanation": metric.explanation or metric.summary,
+        "explanation": explained(metric),
         "bounds": (low, high),
         "bars": bars,
     }
 
 
+def _at_most(limit: float, highest: float) -> str:
+    """An upper limit, or that there is none."""
+    return "not known" if limit >= highest - TOLERANCE else f"at most {wording.number(limit)}"
+
+
 def _answer(sample: Sample, models: list[str], measure: dict[str, Any], level: float) -> list[str]:
     labels, rows = sample.n_labelled, sample.n_rows
+    positives = wording.count(sample.n_positives) if sample.n_positives else "none"
     stands = (
         f"This page stands on {wording.plural(labels, 'label')} of "
-        f"{wording.plural(rows, 'row')}, {wording.count(sample.n_positives)} of them positive. "
+        f"{wording.plural(rows, 'row')}, {positives} of them positive. "
         f"The other {wording.count(rows - labels)} labels are not known."
     )
     said = [stands]
@@ -157,8 +161,8 @@ def _answer(sample: Sample, models: list[str], measure: dict[str, Any], level: f
             said.append(f"{measure['title']}{whose} over {about} is {bar['text']}.")
         else:
             said.append(
-                f"{measure['title']}{whose} over {about} is about {bar['estimate']}: from "
-                f"{bar['ends']} with {wording.percent(level)} confidence."
+                f"{measure['title']}{whose} over {about} is about {bar['text']}, with "
+                f"{wording.percent(level)} confidence."
             )
     return said
 
@@ -166,9 +170,11 @@ def _answer(sample: Sample, models: list[str], measure: dict[str, Any], level: f
 def _findings(sample: Sample, strata: list[dict[str, Any]]) -> list[str]:
     said = []
     if not sample.n_positives:
-        said.append("No labelled row is positive: there are upper limits and no curve.")
+        said.append("No labelled row is positive: there are upper limits at most, and no curve.")
     few = [each for each in strata if each["labels"] < min(_FEW_LABELS, each["rows"])]
-    if few:
+    if few and len(strata) == 1:
+        said.append(f"Only {wording.plural(few[0]['labels'], 'label')}: intervals are wide.")
+    elif few:
         said.append(
             f"{wording.plural(len(few), 'stratum has', 'strata have')} fewer than {_FEW_LABELS} "
             f"labels, the first is {few[0]['name']}: intervals are wide because of them."
@@ -192,10 +198,10 @@ def _differences(sample: Sample, metric: Metric, level: float) -> list[dict[str,
     return [
         {
             "pair": f"{shown[first]} − {shown[second]}",
-            "difference": found.differences[first, second],
-            "low": each.low,
-            "high": each.high,
-            "p": found.p_values[first, second],
+            "difference": wording.interval(
+                found.differences[first, second], each.low, each.high, signed=True
+            ),
+            "p": wording.p_value(found.p_values[first, second]),
         }
         for (first, second), each in found.simultaneous.items()
     ]
@@ -237,9 +243,10 @@ def _strata(sample: Sample) -> list[dict[str, Any]]:
         np.bincount(code[each], minlength=len(names)).tolist()
         for each in (known.rows, known.rows[known.positive])
     )
+    shown = [wording.clean_name(name) for name in names] if len(names) > 1 else ["all rows"]
     return [
-        {"name": wording.clean_name(name), "rows": n, "labels": k, "positives": found}
-        for name, n, k, found in zip(names, rows, labels, positives, strict=True)
+        {"name": name, "rows": n, "labels": k, "positives": found}
+        for name, n, k, found in zip(shown, rows, labels, positives, strict=True)
     ]
 
 

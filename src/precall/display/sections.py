@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .._interval import Interval
@@ -51,9 +52,8 @@ def _strip(evaluation: Evaluation) -> list[dict[str, Any]]:
             {
                 "title": first.title,
                 "explanation": first.explanation,
-                "start": first.floor if first.floor is not None else first.random,
-                "start_is": "worst" if first.floor is not None else "random",
-                "ceiling": first.ceiling,
+                "start": first.start,
+                "end": first.end,
                 "random": first.random,
                 "random_at": None
                 if first.floor is None or first.random is None
@@ -67,13 +67,9 @@ def _strip(evaluation: Evaluation) -> list[dict[str, Any]]:
     return strip
 
 
-def _place(measure: Measure, value: float | None) -> float:
-    """Where a value stands between the floor (0) and the ceiling (100)."""
-    start = measure.floor if measure.floor is not None else measure.random
-    if value is None or start is None:
-        return 0.0
-    share = (value - start) / (measure.ceiling - start)
-    return round(100 * min(max(share, 0.0), 1.0), 3)
+def _place(measure: Measure, value: float) -> float:
+    """Where a value stands on its bar, in percent."""
+    return round(100 * measure.place(value), 3)
 
 
 def _bar(model: ModelEvaluation, measure: Measure) -> dict[str, Any]:
@@ -113,16 +109,22 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def shown_pairs(evaluation: Evaluation) -> dict[tuple[str, str], Interval]:
-    """Every pair of models, or with many models those with the best one."""
+    """Every pair of models, or with many models those with the best one, which comes first."""
     comparison = evaluation.comparison
     if comparison is None:
         return {}
+    best = evaluation.best.name
     few = len(comparison.intervals) <= _MOST_PAIRS
-    return {
-        pair: interval
+    return dict(
+        (pair[::-1], _turned(interval)) if pair[1] == best else (pair, interval)
         for pair, interval in comparison.intervals.items()
-        if few or evaluation.best.name in pair
-    }
+        if few or best in pair
+    )
+
+
+def _turned(interval: Interval) -> Interval:
+    """The interval of the second minus the first."""
+    return replace(interval, estimate=-interval.estimate, low=-interval.high, high=-interval.low)
 
 
 def _alike(first: str, second: str) -> str:
@@ -138,7 +140,7 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     sentences = []
     for name, band in evaluation.difference_bands.items():
         other, said = titles[name], band.diagnostics
-        span = f"between recall {band.x[0]:g} and {band.x[-1]:g}"
+        span = f"from {band.x[0]:g} to {band.x[-1]:g}"
         if said["verdict"] == "candidate dominates":
             text = f"{best} is at least as precise as {other} at every recall {span}"
         elif said["verdict"] == "baseline dominates":
@@ -151,7 +153,7 @@ def _dominance(evaluation: Evaluation) -> list[str]:
                 if said[key]
             ]
             parts = [f"{model} is more precise at recall {where}" for model, where in shown]
-            text = f"{wording.listing(parts)}; elsewhere {span} {_alike(best, other)}"
+            text = f"{wording.listing(parts)}; at other recalls {span} {_alike(best, other)}"
             if len(shown) == 1 and shown[0][1] == whole:  # but for gaps too small to name
                 text = f"{shown[0][0]} is more precise at nearly every recall {span}"
         else:
@@ -266,6 +268,8 @@ def _simulated(evaluation: Evaluation) -> list[str]:
     ]
     if evaluation.settings.confidence_level != coverage.LEVEL or evaluation.settings.clustered:
         return []
+    if evaluation.few_positives:  # the answer says why there is no interval to quote
+        methods = methods[1:]
     n_pos = evaluation.ranking.effective_sizes[0]
     for kind, method, held in methods:
         near = method and coverage.nearest(kind, method, n_pos, evaluation.prevalence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .. import _validation
-from .mpl import COLOURS, GREY, name_rows, new_axes
+from .mpl import COLOURS, GREY, legend_above, name_rows, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,6 +39,6 @@ def plot_slices(slices: Slices, ax: Axes | None = None, *, most: int = 40) -> Ax
         if colour in [colours[id(one)] for one in shown]:
             axes.plot([], [], "o-", color=colour, markersize=5, label=words)
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(frameon=False, fontsize=8)
+        legend_above(axes)
     axes.spines[["top", "right"]].set_visible(False)
     return axes

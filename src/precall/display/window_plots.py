@@ -9,7 +9,7 @@ import numpy as np
 from ..exceptions import UndefinedMetricError
 from ..monitoring import sequences
 from ..monitoring.watching import WATCHED
-from .mpl import COLOURS, framed, legend_below, new_axes, reference_line
+from .mpl import COLOURS, framed, legend_above, legend_below, new_axes, reference_line
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ def plot_windows(found: Windows, ax: Axes | None = None, **style: Any) -> Axes:
     places = range(len(found.windows))
     axes.set_xticks(places, [window.start for window in found.windows], rotation=30, ha="right")
     framed(axes, "", found.metric)
-    axes.legend(frameon=False, fontsize=9)
+    legend_above(axes)
     return axes
 
 

@@ -96,8 +96,8 @@ def _only_estimates(best: ModelEvaluation, evaluation: Evaluation) -> str:
     area = best.measures["aucpr"]
     return (
         f"{why}; here its AUCPR is {wording.number(area.estimate, 2)}, where the worst order of "
-        f"the same rows has {wording.number(area.floor, 2)} and a random one "
-        f"{wording.number(area.random, 2)}."
+        f"the same rows has {wording.number(area.floor)} and a random one "
+        f"{wording.number(area.random)}."
     )
 
 
@@ -115,7 +115,7 @@ def _precision(best: ModelEvaluation, evaluation: Evaluation) -> str:
         allowed += f" Take it as a hint, with so few {few}."
     return (
         f"{best.title} finds {recall} of the positives at a precision of {shown}"
-        f"{_where(best)}: {_alarms(best, evaluation)}.{allowed}"
+        f"{_where(best)}: {_alarms(best, evaluation, shown)}.{allowed}"
     )
 
 
@@ -125,15 +125,26 @@ def _where(best: ModelEvaluation) -> str:
     return "" if prevalence is None else f" where the prevalence is {wording.percent(prevalence)}"
 
 
-def _alarms(best: ModelEvaluation, evaluation: Evaluation) -> str:
-    """What that takes here: the threshold, the rows that it selects, and how many rightly."""
+def _alarms(best: ModelEvaluation, evaluation: Evaluation, shown: str) -> str:
+    """What that takes here: the threshold, the rows that it selects, and how many rightly.
+
+    `shown` is the precision as it is printed: where these counts give another one, it is said why.
+    """
     reach, found, selected = _reached(best, evaluation)
     alarms = wording.plural(selected, "alarm")
     right = wording.count(found)
-    return (
+    text = (
         f"scores of {reach} and above, {alarms} in these {wording.count(evaluation.n_rows)} rows, "
         f"{right} of them right"
     )
+    printed = shown.partition(" (")[0]
+    decimals = len(printed.removesuffix(" %").partition(".")[2])
+    elsewhere = best.settings.prevalence is not None
+    if elsewhere or wording.percent(found / selected, decimals) == printed:
+        return text
+    if best.ranking.weighted:
+        return f"{text} (shares are of weights)"
+    return f"{text}, {wording.percent(found / evaluation.n_positive_rows, 0)} of the positives"
 
 
 def _reached(best: ModelEvaluation, evaluation: Evaluation) -> tuple[str, float, float]:

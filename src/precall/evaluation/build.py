@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _threads, _validation
 from ..exceptions import InputError
-from ..inference.bands import Band, difference_band
 from ..inference.comparison import Comparison
 from ..metrics import Metric, as_metric, aucpr, expected_cost
 from ..ranking import Ranking
@@ -20,7 +19,7 @@ from . import wording
 from .answer import answer
 from .by_group import group_evaluations, group_sets, group_slices, group_slices_of_sets
 from .decisions import Decisions, decision_values
-from .findings import find
+from .findings import find, with_decisions
 from .measures import Intervals, intervals_of, measure, shown_metrics
 from .model_result import ModelEvaluation, ranked_models
 from .over_time import over_time
@@ -29,13 +28,17 @@ from .quiet import quietly
 from .results import Evaluation
 from .settings import Settings
 
-# Slices, comparisons and windows are loaded where they are asked for: starting takes longer than
-# evaluating a small file.
+# Slices, bands, comparisons and windows are loaded where they are asked for: starting takes longer
+# than evaluating a small file.
 if TYPE_CHECKING:
     from ..groups.slices_result import Slices
+    from ..inference.bands import Band
     from ..monitoring.windows import Windows
 
 Progress = Callable[[str], object]
+
+# What is computed of a threshold takes as long as ranking so many rows.
+_ROWS_PER_THRESHOLD = 5
 
 # Beyond this, bands around differences take seconds each.
 _MANY_ROWS = 200_000
@@ -119,7 +122,7 @@ def evaluate(
     >>> result
     Evaluation(4000 rows, 78 positive, AUCPR: points=...)
     >>> result.findings[0].text[:40]
-    '47 % of the rows share their score with '
+    '47.2 % of the rows share their score wit'
     >>> import tempfile
     >>> path = result.report(f"{tempfile.mkdtemp()}/page.html")
     >>> path.name
@@ -180,7 +183,7 @@ def evaluate(
     say("weighing decisions")
     with quietly():
         values = decision_values(rows, dict(zip(rows.names, titles, strict=True)), asked, settings)
-    return replace(evaluation, decisions=values)
+    return with_decisions(evaluation, values)
 
 
 def evaluate_rankings(
@@ -286,6 +289,8 @@ def _difference_bands(
     rows: Rows, models: list[ModelEvaluation], settings: Settings
 ) -> dict[str, Band]:
     """The best model against the next two; on large data against the next one only."""
+    from ..inference.bands import difference_band
+
     ordered = ranked_models(models)
     best, others = ordered[0].name, [model.name for model in ordered[1:]]
     large = len(rows) > _MANY_ROWS
@@ -308,10 +313,14 @@ def _model(
 ) -> ModelEvaluation:
     shown = shown_metrics(settings.recall)
     there = elsewhere(ranking, settings.prevalence)
-    measures = {metric.name: measure(metric, there, intervals) for metric in shown}
-    for metric in settings.metrics:
-        if metric not in shown:
-            measures[str(metric)] = measure(metric, there, intervals)
+    asked = {metric.name: metric for metric in shown}
+    asked |= {str(metric): metric for metric in settings.metrics if metric not in shown}
+    found = _threads.each_in_threads(
+        lambda metric: measure(metric, there, intervals),
+        list(asked.values()),
+        _ROWS_PER_THRESHOLD * len(ranking),
+    )
+    measures = dict(zip(asked, found, strict=True))
     effect = None
     clustered = measures["aucpr"].interval
     if settings.clustered and clustered is not None:
@@ -348,5 +357,11 @@ def _finished(
         difference_bands=difference_bands,
         settings=settings,
     )
+    thresholds = sum(len(model.ranking) for model in models)
     with quietly():
-        return replace(evaluation, findings=find(evaluation, per_group), answer=answer(evaluation))
+        tasks: list[Callable[[], Any]] = [
+            partial(find, evaluation, per_group),
+            partial(answer, evaluation),
+        ]
+        findings, said = _threads.in_threads(tasks, _ROWS_PER_THRESHOLD * thresholds)
+    return replace(evaluation, findings=findings, answer=said)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..curves import DecisionCurve, net_benefit_curve
 from ..exceptions import InputError
-from ..inference.bands import Band, band
-from ..inference.calibration import calibration_check
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import expected_cost
 from ..rows import Rows
 from .settings import Settings
+
+if TYPE_CHECKING:
+    from ..inference.bands import Band
 
 
 class Decisions(NamedTuple):
@@ -34,6 +35,7 @@ class DecisionValue(NamedTuple):
 
     `note` says why there is nothing else: its scores are no probabilities. `calibration` says
     whether they agree with what was observed; without that, the threshold means nothing.
+    `calibrated` is the same as a switch, None if that was not checked.
     """
 
     name: str
@@ -43,6 +45,7 @@ class DecisionValue(NamedTuple):
     cost: MetricInterval | None = None
     calibration: str = ""
     note: str = ""
+    calibrated: bool | None = None
 
 
 def decision_values(
@@ -62,6 +65,9 @@ def decision_values(
 def _decision(
     rows: Rows, name: str, title: str, asked: Decisions, settings: Settings
 ) -> DecisionValue:
+    from ..inference.bands import band
+    from ..inference.calibration import calibration_check
+
     given: dict[str, Any] = {"model": name, "confidence_level": settings.confidence_level}
     scores = rows.scores[name]
     low, high = float(scores.min()), float(scores.max())
@@ -76,8 +82,11 @@ def _decision(
     limits = None
     if asked.net_benefit and rows.weight is None and settings.prevalence is None:
         limits = band(rows, "net_benefit", rng=settings.seed, **given)
-    calibration = "" if rows.weight is not None else calibration_check(rows, **given).message
-    return DecisionValue(name, title, curve, limits, cost, calibration)
+    value = DecisionValue(name, title, curve, limits, cost)
+    if rows.weight is not None:
+        return value
+    check = calibration_check(rows, **given)
+    return value._replace(calibration=check.message, calibrated=check.agrees)
 
 
 def decision_dict(value: DecisionValue) -> dict[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from ..metrics.areas import tie_bounds
 from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import HINT_POSITIVES
+from .decisions import DecisionValue
 from .group_table import best_slices, group_sentences
-from .model_result import ModelEvaluation
+from .model_result import Measure, ModelEvaluation
 from .over_time import best_windows, time_sentences
 from .results import Evaluation, Finding
 
@@ -43,6 +45,10 @@ def find(evaluation: Evaluation, per_group: list[RankingSet]) -> tuple[Finding, 
             found += _model(model, evaluation)
         found += [*_clusters(evaluation), *_comparisons(evaluation)]
         found += [*_groups(evaluation, per_group), *_over_time(evaluation)]
+    return _warnings_first(found)
+
+
+def _warnings_first(found: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda finding: finding.level != "warning"))
 
 
@@ -75,9 +81,10 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
             rough = "intervals hold the truth less often than they say"
         elif positives < HINT_POSITIVES:
             rough = "intervals are wide and rough"
+        biased = ", and average precision is biased upwards at this size"
+        said = evaluation.models[0].has_both_classes and _unbiased(evaluation.best) is not None
         yield _warning(
-            f"Only {wording.plural(positives, 'positive')}: {rough}, and average precision is "
-            "biased upwards at this size."
+            f"Only {wording.plural(positives, 'positive')}: {rough}{'' if said else biased}."
         )
     if negatives < min(_FEW_POSITIVES, positives):
         yield _warning(
@@ -109,6 +116,9 @@ def _weights(evaluation: Evaluation) -> Iterator[Finding]:
         yield from _top_weights(float(local.rows[1] / local.spread[1]))
         if local.excess > _HEAVY_BELOW * ranking.n_pos:
             yield _below(float(local.bottom[0] / ranking.n_pos))
+        between = float(np.max(local.between))
+        if between > _HEAVY_BELOW * ranking.n_pos:
+            yield _between(between / ranking.n_pos)
 
 
 def _top_weights(times: float) -> Iterator[Finding]:
@@ -130,6 +140,15 @@ def _below(share: float) -> Finding:
     return _warning(
         f"A positive ranked below all others would weigh {wording.percent(share)} of all "
         "positives seen: rows there were kept so sparsely that some may be missing, and the "
+        "lower limit leaves room for them."
+    )
+
+
+def _between(share: float) -> Finding:
+    """Say what a positive among the heaviest rows between two others would weigh more."""
+    return _warning(
+        f"Among rows between two positives one more positive would add {wording.percent(share)} of "
+        "all positives seen: rows there were kept so sparsely that some may be missing, and the "
         "lower limit leaves room for them."
     )
 
@@ -164,11 +183,11 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
     level = evaluation.settings.choice_level
     area_low, roc_high = area.interval.at_level(level).low, roc.interval.at_level(level).high
     alone = len(evaluation.models) == 1 and not evaluation.few_positives
-    shown = area.text if alone else wording.number(area.estimate, 2)
+    shown = area.text if alone else _estimate(area)
     text = f"{name} has an AUCPR of {shown}"
     chance = f"a random order has {wording.number(area.random)}"
     if roc_high < 0.5:
-        direction = roc.text if alone else wording.number(roc.estimate, 2)
+        direction = roc.text if alone else _estimate(roc)
         yield _warning(
             f"{name} ranks positives below negatives (AUROC {direction}). Nothing was flipped: if "
             "low scores mean positive, change the sign of the scores."
@@ -182,6 +201,11 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
             f"{text}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."
         )
+
+
+def _estimate(measure: Measure) -> str:
+    """The number as the table prints it, without its interval."""
+    return measure.text.partition(" (")[0]
 
 
 def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
@@ -198,7 +222,7 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
         return
     bounds = tie_bounds(model.there)
     text = (
-        f"{wording.percent(ranking.tied_share, 0)} of the rows share their score with a positive "
+        f"{wording.percent(ranking.tied_share)} of the rows share their score with a positive "
         f"({name}, {wording.plural(len(ranking), 'distinct score')} among the positives)"
     )
     interval = model.measures["aucpr"].interval
@@ -231,12 +255,22 @@ def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
             f"{wording.number(values[high], decimals)} ({high.replace('_', ' ')}). Compare "
             "numbers only if they come from the same one."
         )
-    unbiased = values["leave_one_out"]
-    if interval.estimate - unbiased > 0.1 * interval.estimate and math.isfinite(unbiased):
+    unbiased = _unbiased(model)
+    if unbiased is not None:
         yield _note(
             f"Average precision is probably too high for {name}: with the bias removed it is "
             f"about {wording.number(unbiased, wording.decimals_for(0.5 * interval.width))}."
         )
+
+
+def _unbiased(model: ModelEvaluation) -> float | None:
+    """The area with its bias removed, where that makes a difference."""
+    interval = model.measures["aucpr"].interval
+    if interval is None:
+        return None
+    unbiased = model.estimators["leave_one_out"]
+    much = interval.estimate - unbiased > 0.1 * interval.estimate
+    return unbiased if much and math.isfinite(unbiased) else None
 
 
 def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
@@ -250,10 +284,12 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
             "rough."
         )
     ends = [f"{effect:.2g}" for effect in (min(effects), max(effects))]
-    wide = f"{' to '.join(dict.fromkeys(ends))} times as wide as that of independent rows"
+    wide = f"makes the interval of AUCPR {' to '.join(dict.fromkeys(ends))} times as wide as that"
+    if 1.0 / _WIDER < min(effects) <= max(effects) < _WIDER:
+        wide = "gives the interval of AUCPR about the width"
     others = ", and may be too narrow" if max(effects) < _WIDER else ": read them as too narrow"
     yield _note(
-        f"Rows of one cluster belong together, which makes the interval of AUCPR {wide}. Bands "
+        f"Rows of one cluster belong together, which {wide} of independent rows. Bands "
         f"and limits at a threshold take the rows as independent{others}."
     )
 
@@ -306,3 +342,16 @@ def _over_time(evaluation: Evaluation) -> Iterator[Finding]:
     ):
         if " than in the first window" in sentence:
             yield (_warning if "ranking is worse" in sentence else _note)(sentence)
+
+
+def with_decisions(evaluation: Evaluation, values: tuple[DecisionValue, ...]) -> Evaluation:
+    """Return the evaluation with what decisions are worth, and a word on scores that mislead."""
+    wrong = [one.title for one in values if one.calibrated is False]
+    found = [*evaluation.findings]
+    if wrong:
+        text = (
+            f"Net benefit and costs take scores for probabilities, and those of "
+            f"{wording.listing(wrong)} do not agree with what was observed: calibrate them first."
+        )
+        found.append(_warning(text))
+    return replace(evaluation, decisions=values, findings=_warnings_first(found))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -53,17 +54,20 @@ def measure(metric: Metric, ranking: Ranking, intervals: Intervals) -> Measure:
     return Measure(
         name=metric.name,
         title=metric.title,
-        explanation=_explanation(metric),
+        explanation=explained(metric),
         estimate=metric(ranking) if found is None else found.estimate,
         interval=found,
         floor=metric.floor(ranking),
         random=metric.random(ranking),
-        ceiling=metric.bounds[1],
+        ceiling=metric.ceiling(ranking),
+        lowest=_finite(metric.bounds[0]),
+        lower_is_better=metric.lower_is_better,
         note=note,
     )
 
 
-def _explanation(metric: Metric) -> str:
+def explained(metric: Metric) -> str:
+    """What a metric is, in a sentence."""
     return metric.explanation or f"{metric.summary[:1].upper()}{metric.summary[1:]}."
 
 
@@ -74,11 +78,17 @@ def _one_class(metric: Metric, ranking: Ranking) -> Measure:
     return Measure(
         name=metric.name,
         title=metric.title,
-        explanation=_explanation(metric),
+        explanation=explained(metric),
         estimate=value,
         interval=None,
         floor=None,
         random=None,
         ceiling=metric.bounds[1],
+        lowest=_finite(metric.bounds[0]),
+        lower_is_better=metric.lower_is_better,
         note=f"there are no {missing}" + (", so this is a convention" if known else ""),
     )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import _threads
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._rounding import falling
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError
-from ..inference.bands import Band, band
 from ..inference.result import MetricInterval
 from ..metrics import ESTIMATORS
 from ..metrics.areas import aucpr
@@ -31,6 +31,12 @@ from .promises import certified_points
 from .quiet import quietly
 from .settings import Settings
 from .threshold_table import ThresholdTable, threshold_table
+
+if TYPE_CHECKING:
+    from ..inference.bands import Band
+
+# An area takes as long for one threshold as ranking takes for so many rows.
+_ROWS_PER_THRESHOLD = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +55,10 @@ class Measure(Rich):
         What the worst, a random and the perfect ranking of the same rows have.
     note : str
         Why something is missing; empty otherwise.
+    lowest : float or None
+        The smallest value that it can have; None where there is none.
+    lower_is_better : bool
+        Whether `lowest` is the best value, and `ceiling` the worst.
     """
 
     name: str
@@ -60,6 +70,29 @@ class Measure(Rich):
     random: float | None
     ceiling: float
     note: str = ""
+    lowest: float | None = 0.0
+    lower_is_better: bool = False
+
+    @property
+    def start(self) -> tuple[float, str]:
+        """Where its bar begins, and what has that value: the worst ranking, or a random one."""
+        if self.floor is not None:
+            return self.floor, "worst"
+        if self.random is not None:
+            return self.random, "random"
+        if self.lowest is None:
+            return 0.0, "nothing"
+        return self.lowest, "perfect" if self.lower_is_better else "lowest"
+
+    @property
+    def end(self) -> tuple[float, str]:
+        """Where its bar ends, and what has that value."""
+        return self.ceiling, "worst" if self.lower_is_better else "perfect"
+
+    def place(self, value: float) -> float:
+        """Where a value stands between the start of its bar (0) and the end (1)."""
+        start = self.start[0]
+        return min(max((value - start) / (self.ceiling - start), 0.0), 1.0)
 
     @property
     def text(self) -> str:
@@ -151,6 +184,8 @@ class ModelEvaluation(Rich):
         return self._band("classes")
 
     def _band(self, sampling: str, prevalence: float | None = None) -> Band | None:
+        from ..inference.bands import band
+
         if not self.has_both_classes:
             return None
         with quietly():
@@ -198,13 +233,18 @@ class ModelEvaluation(Rich):
     @cached_property
     def estimators(self) -> dict[str, float]:
         """The area by every estimator that is defined here."""
-        values = {}
-        if self.has_both_classes:
-            for name in ESTIMATORS:
-                # The binormal estimator needs finite scores that differ.
-                with suppress(InputError):
-                    values[name] = aucpr(self.there, estimator=name)
-        return values
+        if not self.has_both_classes:
+            return {}
+        cost = _ROWS_PER_THRESHOLD * len(self.ranking)
+        areas = _threads.each_in_threads(self._area, list(ESTIMATORS), cost)
+        found = zip(ESTIMATORS, areas, strict=True)
+        return {name: area for name, area in found if area is not None}
+
+    def _area(self, estimator: str) -> float | None:
+        # The binormal estimator needs finite scores that differ.
+        with suppress(InputError):
+            return aucpr(self.there, estimator=estimator)
+        return None
 
     @cached_property
     def conventions(self) -> Conventions:
@@ -228,6 +268,9 @@ class ModelEvaluation(Rich):
         from ..display.result_plots import plot_models
 
         return plot_models((self,), ax, **options)
+
+    def _facts(self) -> dict[str, Any]:
+        return self.to_dict() | {"measures": {m.title: m.text for m in self.measures.values()}}
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values that survive JSON, without bands and tables."""

@@ -75,12 +75,18 @@ def _row(window: Window) -> TimeRow:
     return TimeRow(
         start=window.start,
         rows=f"{wording.count(window.positives)} of {wording.count(window.rows)}",
-        prevalence=wording.percent_interval(seen.estimate, seen.low, seen.high),
+        prevalence=_share(seen),
         own=_words(window.interval),
         compared=_words(window.at_reference),
         verdict=window.verdict,
         worse=_fell(window),
     )
+
+
+def _share(seen: Interval) -> str:
+    """A share of rows, which is known as it was counted, and its limits."""
+    _, _, limits = wording.percent_interval(seen.estimate, seen.low, seen.high).partition("(")
+    return f"{wording.percent(seen.estimate)} ({limits}"
 
 
 def _words(interval: Interval | None) -> str:

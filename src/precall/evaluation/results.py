@@ -12,7 +12,6 @@ import numpy as np
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._words import plural
-from ..inference.bands import Band
 from ..inference.comparison import Comparison
 from ..ranking import Ranking
 from .decisions import DecisionValue, decision_dict
@@ -23,6 +22,7 @@ from .settings import Settings
 
 if TYPE_CHECKING:
     from ..groups.slices_result import Slices
+    from ..inference.bands import Band
     from ..monitoring.windows import Windows
 
 #: What ``docs/schemas`` calls the form of :meth:`Evaluation.to_dict`.

@@ -38,11 +38,13 @@ def decimals_for(uncertainty: float) -> int:
     return min(max(digits - 1 - exponent, 0), 12)
 
 
-def fixed(value: float, decimals: int, *, whole: float = 1.0, signed: bool = False) -> str:
+def fixed(
+    value: float, decimals: int, *, whole: float = 1.0, signed: bool = False, digits: int = 2
+) -> str:
     """Return a number with fixed decimals, and with more where it would become 0 or `whole`.
 
-    Numbers that are 0 or `whole` (1, or 100 in percent) say so, and no others do. ``report.js``
-    follows the same rule (``wording.js``).
+    Numbers that are 0 or `whole` (1, or 100 in percent) say so, and no others do: what would become
+    0 has `digits` significant digits. ``report.js`` follows the same rule (``wording.js``).
 
     Examples
     --------
@@ -58,9 +60,10 @@ def fixed(value: float, decimals: int, *, whole: float = 1.0, signed: bool = Fal
     while float(text) == whole != value:
         decimals += 1
         text = f"{value:{sign}.{decimals}f}"
-    if float(text) == 0 != value:  # two significant digits
+    if float(text) == 0 != value:
+        more = digits - 1
         tiny = abs(value) < 1e-6
-        text = f"{value:{sign}.1e}" if tiny else f"{value:{sign}.{1 - _exponent(value)}f}"
+        text = f"{value:{sign}.{more}e}" if tiny else f"{value:{sign}.{more - _exponent(value)}f}"
     return text.replace("-", _MINUS)
 
 
@@ -113,16 +116,25 @@ def interval(
 ) -> str:
     """Return an estimate and its limits with the digits that the width of the interval supports.
 
+    Where values may be negative, what is no more than a rounding error beside that width is 0.
+
     Examples
     --------
     >>> interval(0.41327, 0.351, 0.474), interval(0.0612, 0.021, 0.1013, signed=True)
     ('0.41 (0.35\N{EN DASH}0.47)', '+0.06 (+0.02 to +0.10)')
-    >>> interval(0.97, 0.91, 0.998)
-    '0.97 (0.91\N{EN DASH}0.998)'
+    >>> interval(0.97, 0.91, 0.998), interval(0.2, 0.00341, 0.54)
+    ('0.97 (0.91\N{EN DASH}0.998)', '0.20 (0.003\N{EN DASH}0.54)')
     """
     decimals = decimals_for(0.5 * scale * (high - low))
+    nothing = _ROUNDING * (high - low) if low < 0 else 0.0
     printed = [
-        fixed(scale * value, decimals, whole=scale, signed=signed)
+        fixed(
+            0.0 if abs(value) <= nothing else scale * value,
+            decimals,
+            whole=scale,
+            signed=signed,
+            digits=1,
+        )
         for value in (estimate, low, high)
     ]
     return f"{printed[0]} ({_range(printed[1], printed[2])})"
@@ -216,6 +228,17 @@ def threshold(value: float) -> str:
         step = 10.0 ** (_exponent(value) - 5)
         short = f"{(math.floor(value / step)) * step:.6g}"
     return short.replace("-", _MINUS)
+
+
+def short(value: float) -> str:
+    """Return a number that nobody doubts, such as the end of a scale, with three digits at most.
+
+    Examples
+    --------
+    >>> short(1.0), short(-1.0), short(16.5631)
+    ('1', '\N{MINUS SIGN}1', '16.6')
+    """
+    return f"{value:.3g}".replace("-", _MINUS)
 
 
 def clean_name(name: object, longest: int = _LONGEST_NAME) -> str:

@@ -124,7 +124,7 @@ def _message(
         return _fixed(value, digits)
 
     def _fixed(value: float, digits: int) -> str:
-        return wording.fixed(value, digits, signed=signed)
+        return wording.fixed(value, digits, signed=signed, digits=1)
 
     who = wording.clean_name(visible(candidate))
     where = "" if judged.slice is None else f" where {judged.slice}"

@@ -76,7 +76,7 @@ class GateRule(Rich):
         signed = self.baseline is not None
         decimals = wording.decimals_for(0.5 * (self.high - self.low))
         estimate, low, high = (
-            wording.fixed(value, decimals, signed=signed)
+            wording.fixed(value, decimals, signed=signed, digits=1)
             for value in (self.estimate, self.low, self.high)
         )
         return estimate, f"{low} to {high}"

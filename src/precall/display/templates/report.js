@@ -26,6 +26,11 @@
     return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/%\{/g, "% {");
   }
 
+  function short(text, most) {
+    const half = Math.floor((most || 24) / 2);
+    return text.length > 2 * half ? text.slice(0, half) + "\u2026" + text.slice(1 - half) : text;
+  }
+
   /* At another prevalence every negative counts `factor` times. */
   function factorAt(prevalence) {
     return data.n_pos / data.n_neg * (1 - prevalence) / prevalence;
@@ -45,7 +50,7 @@
   function axis(colours, title, range, more) {
     return Object.assign({
       title: { text: title, standoff: 8, font: { size: 13 } }, range: range, zeroline: false, showline: true,
-      linecolor: colours.soft, gridcolor: colours.line, tickfont: { size: 12 }, fixedrange: false,
+      linecolor: colours.soft, gridcolor: colours.line, tickfont: { size: 12 }, fixedrange: false, exponentformat: "none",
     }, more || {});
   }
   function layout(colours, x, y) {
@@ -57,11 +62,12 @@
       hoverlabel: { bgcolor: colours.paper, bordercolor: colours.line, font: { color: colours.ink, size: 13 }, align: "left" },
     };
   }
+  function printing() { return document.documentElement.dataset.print !== undefined; }
   /* Draw, on the screen as wide as its place is, on paper as wide as the paper's style says: a
      chart that followed the screen would be cut or shrunk there. */
   function draw(id, traces, chart, config) {
-    const element = byId(id), printing = document.documentElement.dataset.print !== undefined;
-    if (printing) Object.assign(chart, { autosize: false, width: element.clientWidth, height: element.clientHeight });
+    const element = byId(id);
+    if (printing()) Object.assign(chart, { autosize: false, width: element.clientWidth, height: element.clientHeight });
     else if (element.layout && element.layout.autosize === false) Plotly.purge(element);
     Plotly.react(element, traces, chart, config || Object.assign({}, CONFIG, { displayModeBar: false }));
   }
@@ -185,9 +191,13 @@
     gain: { x: "recall gain", y: "precision gain", random: [[0, 1], [0, 0]] },
     lift: { x: "share selected (log scale)", y: "lift (log scale)", random: [[1e-9, 1], [1, 1]] },
   };
+  /* 0.1, 0.2, 0.5, 1, 2, 5, ...: the chart library would leave out the zeros. */
+  function oneTwoFive() {
+    return [-1, 0, 1, 2, 3].flatMap((power) => [1, 2, 5].map((first) => Number((first * Math.pow(10, power)).toPrecision(1))));
+  }
   function drawSmall(kind) {
     if (!byId(kind + "-chart")) return;
-    const colours = theme(), text = SMALL[kind], pi = data.prevalence, traces = [];
+    const colours = theme(), text = SMALL[kind], pi = data.shown_prevalence, traces = [];
     const random = kind === "hit" ? [[0, 1], [0, pi]] : text.random;
     traces.push({ x: random[0], y: random[1], mode: "lines", line: { color: colours.soft, width: 1, dash: "4px,4px" }, hoverinfo: "skip" });
     if (kind === "hit") traces.push({ x: [0, pi, 1], y: [0, pi, pi], mode: "lines", line: { color: colours.soft, width: 1, dash: "1px,3px" }, hoverinfo: "skip" });
@@ -211,25 +221,30 @@
     const top = kind === "hit" ? pi * 1.03 : 1.01;
     const bottom = kind === "gain" ? Math.max(lowest, -1) - 0.01 : 0;
     const chart = kind === "lift"
-      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1, exponentformat: "none" }),
-        axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], { type: "log", dtick: most / least > 20 ? 1 : "D1", exponentformat: "none", automargin: true }))
+      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1 }),
+        axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], Object.assign({ type: "log", separatethousands: true, automargin: true }, most / least > 100 ? { dtick: 1 } : { tickvals: oneTwoFive(), ticktext: oneTwoFive().map(String) })))
       : layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
     chart.margin = { l: 48, r: 6, t: 6, b: 42 };
+    if (printing()) chart.yaxis.title.font.size = 11; // the longest title is as long as the paper's chart is high
     draw(kind + "-chart", traces, chart);
   }
 
   function drawForest() {
     if (!data.pairs.length) return;
-    const colours = theme(), pairs = data.pairs.slice().reverse();
-    const height = 90 + 34 * pairs.length;
-    byId("forest-chart").style.height = height + "px";
+    const colours = theme(), pairs = data.pairs.slice().reverse(), place = byId("forest-chart");
+    // Where there is no room for names beside the bars, each stands above its own.
+    const narrow = place.clientWidth < 600;
+    place.style.height = 90 + (narrow ? 46 : 34) * pairs.length + "px";
     const ends = [0].concat(pairs.map((p) => p.low), pairs.map((p) => p.high));
     const room = 0.06 * (Math.max(...ends) - Math.min(...ends)) || 0.01;
-    const short = (text) => text.length > 24 ? text.slice(0, 12) + "\u2026" + text.slice(-11) : text;
+    const names = pairs.map((p) => plain(short(p.first)) + " \u2212 " + plain(short(p.second)));
     const chart = layout(colours,
-      axis(colours, "difference of AUCPR", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5 }),
-      axis(colours, "", [-0.6, pairs.length - 0.4], { tickvals: pairs.map((_, i) => i), ticktext: pairs.map((p) => plain(short(p.first)) + " \u2212 " + plain(short(p.second))), showgrid: false, automargin: true, showline: false }));
+      axis(colours, "difference of AUCPR", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, nticks: narrow ? 5 : 0 }),
+      axis(colours, "", [-0.6, pairs.length - 0.4], { tickvals: pairs.map((_, i) => i), ticktext: names, showticklabels: !narrow, showgrid: false, automargin: true, showline: false }));
     chart.margin = { l: 10, r: 16, t: 10, b: 46 };
+    chart.annotations = narrow ? names.map((name, i) => ({
+      text: name, xref: "paper", x: 0, xanchor: "left", xshift: -4, y: i, yshift: 16, showarrow: false, font: { size: 12 }, bgcolor: colours.paper, borderpad: 1,
+    })) : [];
     draw("forest-chart", [{
       x: pairs.map((p) => p.estimate), y: pairs.map((_, i) => i), mode: "markers", marker: { size: 10, color: colours.ink },
       error_x: { type: "data", symmetric: false, array: pairs.map((p) => p.high - p.estimate), arrayminus: pairs.map((p) => p.estimate - p.low), color: colours.ink, thickness: 2, width: 6 },
@@ -239,12 +254,13 @@
 
   function drawDifferences() {
     if (!data.differences.length) return;
-    const colours = theme(), traces = [];
+    const colours = theme(), traces = [], narrow = byId("difference-chart").clientWidth < 600;
     data.differences.forEach((band) => {
       traces.push(...bandTraces(band.x, band.low, band.high, colours.models[band.other]));
     });
     data.differences.forEach((band) => {
-      const name = plain(data.models[band.best].title) + " \u2212 " + plain(data.models[band.other].title);
+      const ends = [band.best, band.other].map((i) => data.models[i].title).map((title) => plain(narrow ? short(title, 16) : title));
+      const name = ends.join(" \u2212 ");
       traces.push({ x: band.x, y: band.y, mode: "lines", line: { color: colours.models[band.other], width: 2, dash: DASHES[band.other % 4] }, name: name, customdata: band.x.map((x, k) => [wording.fixed(x, 2), (band.y[k] > 0 ? "+" : "") + wording.number(band.y[k])]), hovertemplate: "%{fullData.name}<br>recall %{customdata[0]}: %{customdata[1]}<extra></extra>" });
       traces.push(marksOf(band.other, band.x, band.y, colours.models[band.other]));
     });
@@ -256,6 +272,7 @@
     draw("difference-chart", traces, chart);
   }
 
+  /* With many models the table below tells which is which: a legend would take the chart's place. */
   function drawDecisions() {
     if (!data.decisions) return;
     const colours = theme(), traces = [];
@@ -263,18 +280,20 @@
     traces.push(grey("select everything", data.decisions.everything, "4px,4px"));
     traces.push(grey("select nothing", data.decisions.x.map(() => 0), "1px,3px"));
     data.decisions.models.forEach((one) => {
-      if (!one.band) return;
+      if (!one.band || !hasBand(one.model)) return;
       traces.push(...bandTraces(one.band.x, one.band.low, one.band.high, colours.models[one.model]));
     });
-    let top = 0;
+    let top = 0, bottom = 0;
     data.decisions.models.forEach((one) => {
-      top = Math.max(top, ...one.y, ...(one.band ? one.band.high : []));
-      traces.push({ x: one.x, y: one.y, mode: "lines", line: { color: colours.models[one.model], width: 2, dash: DASHES[one.model % 4] }, name: plain(data.models[one.model].title), customdata: one.x.map((x, k) => [percent(x), wording.number(one.y[k], 4)]), hovertemplate: "%{fullData.name}<br>at %{customdata[0]}: %{customdata[1]}<extra></extra>" });
+      const band = hasBand(one.model) && one.band;
+      top = Math.max(top, ...one.y, ...(band ? band.high : []));
+      bottom = Math.min(bottom, ...one.y, ...(band ? band.low : []));
+      traces.push({ x: one.x, y: one.y, mode: "lines", line: { color: colours.models[one.model], width: 2, dash: DASHES[one.model % 4] }, name: plain(data.models[one.model].title), showlegend: data.models.length <= 3, customdata: one.x.map((x, k) => [percent(x), wording.number(one.y[k], 4)]), hovertemplate: "%{fullData.name}<br>at %{customdata[0]}: %{customdata[1]}<extra></extra>" });
       traces.push(marksOf(one.model, one.x, one.y.map((v) => v / (top || 1)), colours.models[one.model]));
       traces[traces.length - 1].y = traces[traces.length - 1].y.map((v) => v * (top || 1));
     });
     const chart = layout(colours, axis(colours, "threshold probability" + (byId("decision-chart").clientWidth > 600 ? ": act on scores at or above it" : ""), [0, 1]),
-      axis(colours, "net benefit per row", [-0.25 * top, 1.08 * top], { zeroline: true, zerolinecolor: colours.soft, automargin: true }));
+      axis(colours, "net benefit per row", [Math.max(Math.min(1.08 * bottom, -0.25 * top), -top), 1.08 * top], { zeroline: true, zerolinecolor: colours.soft, automargin: true }));
     chart.showlegend = true;
     chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 }, traceorder: "normal" };
     chart.margin.t = 40;
@@ -397,7 +416,7 @@
     byId("certificate").value = "";
     byId("certificate-text").textContent = data.models[state.model].certificates.length
       ? "A threshold with this promise, although it is chosen on the same data."
-      : "No precision clearly above the prevalence can be promised on so few positives.";
+      : "No precision clearly above the prevalence can be promised for this model.";
     moveMarker();
   }
   function type(text) {

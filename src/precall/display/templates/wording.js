@@ -26,14 +26,15 @@ const wording = (function () {
     return Math.min(Math.max(digits - 1 - exponent, 0), 12);
   }
   /* Only 0 is printed as 0, and only `whole` (1, or 100 in percent) as whole. */
-  function fixed(value, decimals, whole) {
+  function fixed(value, decimals, whole, digits) {
     whole = whole || 1;
+    const more = (digits || 2) - 1;
     if (Math.abs(value - whole) <= ROUNDING * whole) value = whole;
     if (value === 0) value = 0; // not -0
     let text = rounded(value, decimals);
     while (Number(text) === whole && value !== whole) text = rounded(value, ++decimals);
     if (Number(text) === 0 && value !== 0) {
-      text = Math.abs(value) < 1e-6 ? scientific(value, 1) : rounded(value, 1 - exponentOf(value));
+      text = Math.abs(value) < 1e-6 ? scientific(value, more) : rounded(value, more - exponentOf(value));
     }
     return signed(text);
   }
@@ -45,7 +46,9 @@ const wording = (function () {
   }
   function withLimits(value, low, high) { return rangeWithLimits(value, value, low, high); }
   function rangeWithLimits(smallest, largest, low, high) {
-    const decimals = decimalsFor((high - low) / 2), shown = (value) => fixed(value, decimals);
+    const decimals = decimalsFor((high - low) / 2);
+    const nothing = low < 0 ? ROUNDING * (high - low) : 0;
+    const shown = (value) => fixed(Math.abs(value) <= nothing ? 0 : value, decimals, 1, 1);
     const between = low < 0 || high < 0 ? " to " : DASH;
     return range(smallest, largest, shown) + " (" + shown(low) + between + shown(high) + ")";
   }
