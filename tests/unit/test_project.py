@@ -185,7 +185,7 @@ def test_the_common_word_is_used(place):
 
 @pytest.mark.parametrize(
     "name",
-    ["CODE_OF_CONDUCT.md", "SECURITY.md", "RELEASING.md", ".readthedocs.yaml", "recipe/meta.yaml"],
+    ["CODE_OF_CONDUCT.md", "SECURITY.md", "RELEASING.md", ".readthedocs.yaml", "recipe/recipe.yaml"],
 )
 def test_files_that_others_look_for_are_there_and_point_to_files_that_are(name):
     text = (ROOT / name).read_text(encoding="utf-8")
@@ -204,7 +204,7 @@ def test_the_oldest_releases_are_listed():
 
 
 def test_the_recipe_asks_for_what_the_project_asks_for():
-    recipe = (ROOT / "recipe" / "meta.yaml").read_text(encoding="utf-8")
+    recipe = (ROOT / "recipe" / "recipe.yaml").read_text(encoding="utf-8")
     extras = [
         line
         for group in ("cli", "plot", "report")
@@ -214,6 +214,7 @@ def test_the_recipe_asks_for_what_the_project_asks_for():
         name, bound = re.match(r"([\w-]+)(>=[\d.]+)", requirement).groups()
         assert f"- {name} {bound}\n" in recipe, requirement
     assert f"python {PROJECT['requires-python']}" in recipe
+    assert f'  version: "{precall.__version__}"\n' in recipe
 
 
 def test_continuous_integration_runs_every_python_that_is_named():
