@@ -185,7 +185,13 @@ def test_the_common_word_is_used(place):
 
 @pytest.mark.parametrize(
     "name",
-    ["CODE_OF_CONDUCT.md", "SECURITY.md", "RELEASING.md", ".readthedocs.yaml", "recipe/recipe.yaml"],
+    [
+        "CODE_OF_CONDUCT.md",
+        "SECURITY.md",
+        "RELEASING.md",
+        ".readthedocs.yaml",
+        "recipe/recipe.yaml",
+    ],
 )
 def test_files_that_others_look_for_are_there_and_point_to_files_that_are(name):
     text = (ROOT / name).read_text(encoding="utf-8")
