@@ -17,10 +17,23 @@ THREADING_PAYS = 200_000
 
 def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
     """Run tasks in threads when the data are large (NumPy releases the GIL), else in turn."""
-    if rows < THREADING_PAYS or len(tasks) < 2 or available_cores() < 2:
+    others = min(len(tasks), available_cores()) - 1 if rows >= THREADING_PAYS else 0
+    if others < 1:
         return [task() for task in tasks]
-    with ThreadPoolExecutor(max_workers=min(len(tasks), available_cores())) as pool:
-        return [future.result() for future in [pool.submit(task) for task in tasks]]
+    results: dict[int, Result] = {}
+    left = iter(enumerate(tasks))
+
+    def work() -> None:
+        for place, task in left:
+            results[place] = task()
+
+    # The caller works too: a thread less to wait for, and its memory is warm.
+    with ThreadPoolExecutor(max_workers=others) as pool:
+        beside = [pool.submit(work) for _ in range(others)]
+        work()
+        for each in beside:
+            each.result()
+    return [results[place] for place in range(len(tasks))]
 
 
 def each_in_threads(
