@@ -75,14 +75,14 @@ def reciprocal_sum(start: Any, count: Any) -> FloatArray:
     by term; small arguments are moved up first, each step adding a positive term.
     """
     start, count = _pair(start, count)
-    total = np.zeros_like(start)
-    base = start
+    base, total = start.copy(), np.zeros_like(start)
     small = base < _STIRLING
-    if small.any():
+    if small.any():  # few: they are the first rows of a ranking
+        near, steps, moved = base[small], count[small], 0.0
         for _ in range(int(_STIRLING)):
-            step = np.where(small, count / ((base + 1.0) * (base + count + 1.0)), 0.0)
-            total += step
-            base = np.where(small, base + 1.0, base)
+            moved = moved + steps / ((near + 1.0) * (near + steps + 1.0))
+            near = near + 1.0
+        base[small], total[small] = near, moved
     low, high = 1.0 / base, 1.0 / (base + count)
     difference = count * low * high  # low - high
     tail = -0.5 * difference - _stirling_tail(low, high, difference)

@@ -138,9 +138,8 @@ def interval(
     )
     evidence = rule.evidence(case)
     zero, one = case.metric.unit
-    estimate = case.metric.estimate(sample.ranking)
     error = (one - zero) * evidence.error
-    return from_evidence(what, rule.name, estimate, error, evidence, confidence_level)
+    return from_evidence(what, rule.name, case.value, error, evidence, confidence_level)
 
 
 def _at_prevalence(sample: Ranked, prevalence: float) -> Ranked:

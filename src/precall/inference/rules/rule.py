@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,10 +101,15 @@ class Case:
             return None
         return LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
 
+    @cached_property
+    def value(self) -> float:
+        """The estimate."""
+        return self.metric.estimate(self.ranking)
+
     @property
     def estimate(self) -> float:
         """The estimate on the unit scale."""
-        return float(self.metric.to_unit(self.metric.estimate(self.ranking)))
+        return float(self.metric.to_unit(self.value))
 
 
 @dataclass(frozen=True, kw_only=True)
