@@ -62,6 +62,25 @@ def test_evaluating_a_text_file_imports_no_slow_module(tmp_path):
     assert not loaded & {"precall.groups", "precall.inference.bands", "precall.monitoring"}
 
 
+def test_a_command_reads_its_file_before_what_evaluates_is_imported():
+    loaded = modules_after("import precall.cli.app, precall.cli.evaluate")
+    assert {"precall.readers.columns", "precall.ranking"} <= loaded
+    assert not loaded & {"precall.evaluation.build", "precall.metrics", "scipy", "pyarrow"}
+    assert "numpy" not in modules_after("from precall.cli import main\nmain(['--version'])")
+
+
+def test_loading_imports_beside_the_body_and_leaves_the_turns_of_threads_as_they_were():
+    loaded = modules_after(
+        "import sys\n"
+        "from precall.cli import special_functions\n"
+        "usual = sys.getswitchinterval()\n"
+        "with special_functions.loading('precall.evaluation.build'):\n"
+        "    assert sys.getswitchinterval() < usual\n"
+        "assert sys.getswitchinterval() == usual"
+    )
+    assert {"precall.evaluation.build", "scipy.special"} <= loaded
+
+
 def test_loading_special_functions_leaves_numpy_as_it_was():
     """With every function of SciPy and every name of NumPy there afterwards."""
     code = (

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 
 from .._version import __version__
-from ..evaluation import Evaluation, GroupEvaluation, wording
-from ..evaluation.group_table import GroupRow, best_slices, group_rows, group_sentences
-from ..evaluation.over_time import best_windows, time_rows
-from ..metrics import Metric
+from ..evaluation import wording
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -48,6 +44,13 @@ from .terminal import (
     wrapped,
     write_json,
 )
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from ..evaluation import Evaluation, GroupEvaluation
+    from ..evaluation.group_table import GroupRow
+    from ..metrics import Metric
 
 
 @click.command(
@@ -158,6 +161,8 @@ def show(evaluation: Evaluation, file: Source) -> None:
 
 def _groups(output: Console, evaluation: Evaluation) -> None:
     """Every group with every model, in as many tables as the width takes."""
+    from ..evaluation.group_table import best_slices, group_rows, group_sentences
+
     compared = group_rows(evaluation)
     at = ""
     if compared:
@@ -179,6 +184,8 @@ def _groups(output: Console, evaluation: Evaluation) -> None:
 
 def _times(output: Console, evaluation: Evaluation) -> None:
     """The best model's windows; --json has those of all."""
+    from ..evaluation.over_time import best_windows, time_rows
+
     found = best_windows(evaluation)
     if found is None:
         return

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..evaluation import Evaluation, evaluate, evaluate_rankings
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
-from ..metrics import Metric
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
 from ..readers.large import LARGE, is_large, may_be_held, positive_label
@@ -26,10 +24,16 @@ from .databases import is_database, ranked_in_database
 from .options import Source
 from .terminal import progress_bar, shown, spinner
 
+if TYPE_CHECKING:
+    from ..evaluation import Evaluation
+    from ..metrics import Metric
+
 # Bytes that evaluating a ranking takes per distinct score of a positive while two models are in
 # work, and what each model keeps: measured on a million scores.
 _BYTES_PER_CELL, _BYTES_KEPT_PER_CELL = 520, 112
 _FEWEST_CELLS = 1_000
+# Takes longer to load than to read a file of some thousand rows.
+_EVALUATION = "precall.evaluation.build"
 
 
 class FileRequest(NamedTuple):
@@ -130,6 +134,8 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
             raise InputError("--time is for files: a database hands on counts, and not its rows.")
         with quietly():
             rankings, groups = ranked_in_database(database, request.table, roles)
+        from ..evaluation import evaluate_rankings
+
         return evaluate_rankings(rankings, groups=groups, **settings)
     if roles.time is None and request.every is not None:
         raise InputError("--every is the length of a window: name the column of times with --time.")
@@ -147,7 +153,7 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
                 )
             special_functions.load()
             return _evaluated_by_pieces(files, request, settings)
-        with special_functions.loading(), spinner() as say:
+        with special_functions.loading(_EVALUATION), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
             rows = Rows(
@@ -160,6 +166,8 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
                 say("ranking")  # needs no special functions yet; the ranking is kept
                 with quietly():
                     rows.ranking(rows.names[0])
+    from ..evaluation import evaluate
+
     with spinner() as say:
         return evaluate(
             rows,
@@ -189,6 +197,8 @@ def _evaluated_by_pieces(
         groups = None
         if roles.group is not None:
             groups = groups_by_pieces(paths, request, roles.group, rankings)
+    from ..evaluation import evaluate_rankings
+
     return evaluate_rankings(rankings, groups=groups, **settings)
 
 

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from .._output import why_not_writable
 from ..exceptions import InputError
-from ..metrics import METRICS, Metric, as_metric
 from ..readers.formats import FORMATS
 from ..readers.large import LARGE
 from ..readers.options import ReadOptions
 from .databases import is_database, public_name
 from .terminal import one_line, tell
+
+if TYPE_CHECKING:
+    from ..metrics import Metric
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -209,6 +211,8 @@ class MetricWords(click.ParamType):  # type: ignore[type-arg]
         self, value: Any, parameter: click.Parameter | None, context: click.Context | None
     ) -> Metric:
         """Return the metric."""
+        from ..metrics import as_metric  # only who names one waits for them
+
         try:
             return as_metric(value)
         except InputError as error:
@@ -241,6 +245,8 @@ every_option = click.option(
 
 def metric_option(purpose: str, default: str = "aucpr") -> Callable[[F], F]:
     """The metric of a command: any name in the registry, with its options in brackets."""
+    from ..metrics import METRICS
+
     listed = ", ".join(METRICS)
     return click.option(
         "--metric",

@@ -1,10 +1,11 @@
-"""SciPy's special functions, loaded without what only builds and tests NumPy."""
+"""SciPy's special functions, loaded beside other work and without what only builds NumPy."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from threading import Thread
 from typing import Any
 
@@ -12,17 +13,29 @@ from typing import Any
 _LISTS = ("__all__", "__dir__")
 # Submodules that NumPy loads when they are first named, and that no number here needs.
 _NOT_NEEDED = ("f2py", "testing")
+# Seconds, a tenth of the usual: how long a thread may keep the interpreter from the others.
+_SHORT_TURN = 5e-4
 
 
 @contextmanager
-def loading() -> Iterator[None]:
-    """Import them beside the body, which waits for a file and imports nothing of SciPy."""
-    beside = Thread(target=load)
+def loading(*modules: str) -> Iterator[None]:
+    """Import them and other modules beside the body, which waits for a file and needs none."""
+
+    def run() -> None:
+        load()
+        for module in modules:
+            import_module(module)
+
+    beside = Thread(target=run)
     beside.start()
+    usual = sys.getswitchinterval()
+    # Importing holds the lock of the interpreter: the body would wait long for each of its steps.
+    sys.setswitchinterval(_SHORT_TURN)
     try:
         yield
     finally:
         beside.join()
+        sys.setswitchinterval(usual)
 
 
 def load() -> None:

@@ -9,7 +9,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import IO, Any, cast
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from rich import box
 from rich.console import Console
@@ -18,8 +18,10 @@ from rich.table import Table
 from rich.text import Text
 
 from .._text import visible
-from ..evaluation import Finding, Measure, wording
-from ..evaluation.plain_values import plain
+from ..evaluation import wording
+
+if TYPE_CHECKING:
+    from ..evaluation import Finding, Measure
 
 _WIDTH = 80
 _BAR = 26
@@ -118,6 +120,8 @@ def tell(message: str) -> None:
 
 def write_json(content: Any) -> None:
     """Write strict JSON to standard output."""
+    from ..evaluation.plain_values import plain
+
     text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=True)
     sys.stdout.write(f"{text}\n")
 
@@ -136,6 +140,8 @@ def sentences(output: Console, lines: Iterable[str]) -> None:
 
 def findings(output: Console, found: Iterable[Finding]) -> None:
     """Write findings with their marks, or that there are none."""
+    from ..evaluation import Finding
+
     found = list(found) or [Finding(level="good", text="Nothing stands out.")]
     table = Table(box=None, show_header=False, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(width=_MARK_WIDTH)
@@ -275,6 +281,7 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
     Examples
     --------
     >>> from precall import Interval
+    >>> from precall.evaluation import Measure
     >>> interval = Interval(
     ...     low=0.4, high=0.8, estimate=0.6, confidence_level=0.95, method="made up"
     ... )
