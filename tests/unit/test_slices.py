@@ -515,7 +515,7 @@ def test_infinite_numbers_rank_first_or_last():
 
 def test_dates_are_cut_too():
     days = np.datetime64("2024-01-01") + np.arange(60).astype("timedelta64[D]")
-    found = names(np.append(days, np.datetime64("NaT")), quantiles=2)
+    found = names(np.append(days, np.datetime64("NaT", "D")), quantiles=2)
     assert found == {"under 2024-01-31": 30, "2024-01-31 and over": 30, "(missing)": 1}
 
 
