@@ -214,6 +214,16 @@ def test_one_tiny_score_among_large_ones_keeps_its_digits_wherever_it_stands(pla
     assert rankings[0].threshold.tolist() == [1e300, 5e-324]
 
 
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (5, 4, 3)])
+@pytest.mark.parametrize("place", [0, 5, 11])
+def test_a_tiny_score_in_one_block_of_groups_keeps_its_digits(sizes, place, monkeypatch):
+    monkeypatch.setattr(grouping, "BLOCK_ROWS", 4)  # a group of equal size is a block
+    scores = np.arange(12) * 1e3 + 2.0
+    scores[place] = 3 * 5e-324
+    positive = np.arange(12) % 3 != 1
+    assert_same_as_loop(positive, scores, np.repeat(np.arange(3), sizes))
+
+
 def test_equal_scores_where_groups_meet_are_not_tied():
     """The lowest row of a group and the highest of the next are neighbours of any class."""
     rng = np.random.default_rng(6)

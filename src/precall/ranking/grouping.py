@@ -30,6 +30,8 @@ Mask = npt.NDArray[np.bool_]
 BLOCK_ROWS = 131_072
 # Integer labels within a range this many times the number of rows are counted, not sorted.
 _DENSE_RANGE = 4
+# Looking at so many rows takes as long as sorting one.
+_QUICK = 20
 # All bits of a 64-bit integer but its sign.
 _LOW_BITS = np.int64((1 << 63) - 1)
 
@@ -160,7 +162,7 @@ def tabulate(
     sizes = np.diff(starts)
     uniform = bool(sizes.size) and bool((sizes == sizes[0]).all())
     packing = _packing(scores) if weights is None else None
-    if packing is not None:
+    if packing is not None and (uniform or not _any_loses_digits(scores, packing)):
         keys = None if uniform else _sorted_keys(pack(positive, scores, packing), starts)
         block = partial(_packed_block, positive, scores, keys, packing)
     else:
@@ -176,13 +178,12 @@ def _packing(scores: Array) -> Packing | None:
     """Say how score and label fit into 64 bits together, or None if they do not.
 
     A float whose absolute value is below 2 leaves the second-highest of its bits unused. Other
-    finite floats get there by a power of two, which changes no digit unless the smallest of them
-    would lose some at the bottom of the range.
+    finite floats get there by a power of two, which changes no digit unless `_loses_digits`.
     """
     if not scores.size:
         return None
     found = _threads.each_in_threads(
-        lambda part: (part.min(), part.max()), _one_for_each_core(scores), scores.size
+        lambda part: (part.min(), part.max()), _one_for_each_core(scores), scores.size // _QUICK
     )
     low, high = min(part[0] for part in found), max(part[1] for part in found)
     if scores.dtype.kind != "f":
@@ -195,23 +196,22 @@ def _packing(scores: Array) -> Packing | None:
     exponent = int(np.frexp(largest)[1]) - 1
     if exponent <= 0:
         return Packing(1.0)
-    if exponent >= 1000 or _has_tiny(scores, float(np.ldexp(np.finfo(np.float64).tiny, exponent))):
-        return None
-    return Packing(float(np.ldexp(1.0, -exponent)))
+    return None if exponent >= 1000 else Packing(float(np.ldexp(1.0, -exponent)))
 
 
-def _has_tiny(scores: Array, limit: float) -> bool:
-    """Return whether a score lies within the limit around zero without being zero."""
+def _any_loses_digits(scores: Array, packing: Packing) -> bool:
+    """Ask :func:`_loses_digits` block by block, in threads."""
+    blocks = counting.pieces(scores, -(-scores.size // BLOCK_ROWS))
+    asked = partial(_loses_digits, packing=packing)
+    return any(_threads.each_in_threads(asked, blocks, scores.size // _QUICK))
 
-    def inside(part: Array) -> bool:
-        for begin in range(0, part.size, BLOCK_ROWS):
-            block = part[begin : begin + BLOCK_ROWS]
-            near = np.abs(block) < limit
-            if near.any() and block[near].any():
-                return True
+
+def _loses_digits(scores: Array, packing: Packing) -> bool:
+    """Return whether a score that is not 0 is so small that the scale would cost it digits."""
+    if packing.scale is None or packing.scale == 1.0:
         return False
-
-    return any(_threads.each_in_threads(inside, _one_for_each_core(scores), scores.size))
+    near = np.abs(scores) < np.finfo(np.float64).tiny / packing.scale
+    return bool(near.any() and scores[near].any())
 
 
 def _one_for_each_core(scores: Array) -> list[Array]:
@@ -315,6 +315,8 @@ def _packed_block(
     `keys` are sorted rows; without them the groups have one size and are sorted here.
     """
     inside = slice(starts[0], starts[-1])
+    if keys is None and _loses_digits(scores[inside], packing):
+        return _block(positive, scores, None, True, starts)
     starts = starts - starts[0]
     if keys is not None:
         ordered = keys[inside]
