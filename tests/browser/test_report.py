@@ -291,7 +291,7 @@ def test_a_typed_threshold_is_answered_at_that_threshold(view, typed):
         near = view.page.locator("#threshold-near button")
         assert near.count() > 0
         near.first.click()
-        assert view.text("#confusion-note") == "Counted in the data."
+        assert view.text("#confusion-note").startswith("Counted in the data.")
         assert " to " not in view.text("#fp")
 
 
@@ -367,7 +367,7 @@ def test_weights_are_not_called_counts(visit, tmp_path):
     y = rng.random(300) < 0.3
     evaluation = evaluate(y, {"a": rng.normal(size=300) + y}, sample_weight=rng.random(300))
     view = visit(write_report(evaluation, tmp_path / "weighted.html"))
-    assert view.text("#confusion-note") == "Sums of the weights in the data."
+    assert view.text("#confusion-note").startswith("Sums of the weights in the data.")
     type_threshold(view, "0.77")
     assert "Counted" not in view.text("#confusion-note")
 
@@ -722,7 +722,7 @@ def test_windows_are_drawn_and_fit(visit, months, width, scheme):
     assert "net: the ranking is worse in 2026-09-01 than in the first window, 2026-01-01" in text
     assert "worse ranking and fewer positives" in text
     # The other model's table waits behind its name.
-    assert view.text("#time summary") == "card"
+    assert view.text("#time summary") == "The same for card"
     assert view.page.locator("#time table").nth(1).is_hidden()
     # The chart's labels stay inside it.
     inside = view.page.evaluate(
@@ -831,7 +831,10 @@ def test_on_paper_and_on_a_telephone(visit, example):
     assert view.page.evaluate("document.documentElement.scrollWidth") <= 390
     view.take_picture("example-telephone")
     view.page.emulate_media(media="print")
-    assert not view.page.is_visible(".toggles")
+    # What can be chosen on the screen is the legend of the chart on paper.
+    assert view.page.is_visible(".toggles .name >> nth=0")
+    assert not view.page.is_visible(".toggles input >> nth=0")
+    assert not view.page.is_visible("text=log recall")
     assert view.page.is_visible("#answer")
     ink = "document.getElementById('pr-chart').layout.font.color"
     on_screen = view.page.evaluate(ink)
@@ -861,6 +864,55 @@ def test_charts_are_drawn_for_the_paper_and_none_is_cut(visit, example):
     width = "document.getElementById('pr-chart').getBoundingClientRect().width"
     drawn_again = "document.querySelector('#pr-chart svg.main-svg').getBoundingClientRect().width"
     assert view.page.evaluate(drawn_again) == pytest.approx(view.page.evaluate(width), abs=1)
+
+
+def test_paper_shows_what_was_chosen_and_no_empty_questions(visit, example):
+    view = visit(example.path, width=680)
+    view.page.uncheck(".show-model[data-model='1']")
+    view.page.emulate_media(media="print")
+    shown = [box.is_visible() for box in view.page.query_selector_all(".toggles .name")]
+    assert shown == [True, False]
+    # At the prevalence of the data the table of areas would be a second time the one above.
+    assert not view.page.is_visible("#prevalence-panel")
+    view.page.emulate_media(media="screen")
+    type_prevalence(view, "0.3")
+    view.page.emulate_media(media="print")
+    assert view.page.is_visible("#prevalence-panel")
+    # Each bar has its name and its number on one line, and no line of the strip is broken in two.
+    for bar in view.page.query_selector_all("#strip .bar"):
+        tops = [bar.query_selector(part).bounding_box() for part in (".whose", ".track", ".value")]
+        middles = [box["y"] + box["height"] / 2 for box in tops]
+        assert max(middles) - min(middles) < 2
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.3])
+def test_the_page_opens_at_the_highest_f1_and_says_so(visit, tmp_path, prevalence):
+    rng = np.random.default_rng(8)
+    y = rng.random(600) < 0.1
+    score = rng.normal(size=600) + 1.5 * y
+    evaluation = evaluate(y, score, prevalence=prevalence, curves=True)
+    view = visit(write_report(evaluation, tmp_path / "f1.html"))
+    share = y.mean() if prevalence is None else prevalence
+
+    def f1(threshold: float) -> float:
+        recall, rate = np.mean(score[y] >= threshold), np.mean(score[~y] >= threshold)
+        return 2 * share * recall / (share * recall + (1 - share) * rate + share)
+
+    opened = float(view.page.input_value("#threshold"))
+    assert f1(opened) == pytest.approx(max(map(f1, score[y])))
+    assert view.text("#confusion-note").endswith("F1 is highest here.")
+    view.move("#threshold-slider", 1)
+    assert "F1 is highest" not in view.text("#confusion-note")
+
+
+def test_a_point_in_the_corner_of_a_chart_is_drawn_whole(visit, tmp_path):
+    y = np.repeat([1, 0], [20, 100])
+    view = visit(write_report(evaluate(y, y + 0.0, curves=True), tmp_path / "perfect.html"))
+    kept = view.page.evaluate(
+        "document.getElementById('pr-chart').data"
+        ".filter((t) => ['marks', 'chosen'].includes(t.meta)).map((t) => t.cliponaxis)"
+    )
+    assert kept == [False, False]
 
 
 def test_everything_works_from_the_keyboard_and_shows_where_one_is(visit, example):

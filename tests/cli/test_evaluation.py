@@ -142,7 +142,7 @@ def test_groups_of_one_class_and_of_other_prevalence(rng):
     group = np.repeat(["a", "b", "c"], 400)
     y = np.concatenate([rng.random(400) < 0.5, rng.random(400) < 0.1, np.zeros(400, bool)])
     evaluation = evaluate(y, {"m": rng.normal(size=1200) + y}, groups=group)
-    assert "1 group of 3 with one class only" in told(evaluation)
+    assert "1 of 3 groups has rows of one class only" in told(evaluation)
     assert "Prevalence differs between groups" in told(evaluation)
     assert [g.name for g in evaluation.groups] == ["a", "b", "c"]
     assert evaluation.groups[2].measures[0]["aucpr"].interval is None
@@ -161,6 +161,9 @@ def test_answers_of_data_with_one_class_say_so():
     for y, word in (([0, 0], "no positives"), ([1, 1], "no negatives")):
         evaluation = evaluate(y, {"a": [1, 2]})
         assert word in evaluation.answer[0]
+        # What to do about it; how many rows there are was said above.
+        assert "Check the label column" in told(evaluation, "warning")
+        assert "2 rows" not in told(evaluation)
         assert math.isnan(evaluation.models[0].measures["auroc"].estimate)
         assert evaluation.to_dict()["models"][0]["measures"]["auroc"]["estimate"] is None
 
@@ -414,14 +417,22 @@ def test_groups_are_compared_at_the_prevalence_that_was_given(rng):
     assert [one.to_dict() for one in evaluation.slices[0]] == [one.to_dict() for one in ours]
 
 
-@pytest.mark.parametrize(("few", "said"), [(0, ""), (19, "1 group of 2 with fewer"), (20, "")])
+@pytest.mark.parametrize(("few", "said"), [(0, ""), (19, "1 of 2 groups has fewer"), (20, "")])
 def test_groups_with_few_positives_are_counted_and_those_without_any_are_not(few, said):
     parts = [spread(100, 400), spread(few, 500 - few)]
     y, score = (np.concatenate(columns) for columns in zip(*parts, strict=True))
     evaluation = evaluate(y, {"a": score}, groups=np.repeat(["large", "small"], 500))
     assert ("positives: differences there" in told(evaluation)) == bool(said)
     assert said in told(evaluation)
-    assert ("with one class only" in told(evaluation)) == (few == 0)
+    assert ("1 of 2 groups has rows of one class only" in told(evaluation)) == (few == 0)
+
+
+def test_what_holds_for_all_groups_is_said_of_all():
+    y, score = spread(15, 485)
+    evaluation = evaluate(
+        np.tile(y, 3), {"a": np.tile(score, 3)}, groups=np.repeat(["a", "b", "c"], 500)
+    )
+    assert "All 3 groups have fewer than 20 positives" in told(evaluation)
 
 
 @pytest.mark.parametrize(("n_pos", "said"), [(200, False), (201, True), (1, True), (0, False)])
@@ -593,6 +604,17 @@ def test_a_bias_of_more_than_a_tenth_is_mentioned(shift, said):
     assert ("Average precision is probably too high for the model" in told(evaluation)) == said
 
 
+def test_bands_of_differences_say_that_they_take_rows_as_independent(good):
+    from precall.display.sections import _dominance
+
+    y, score = good
+    models = {"a": score, "b": np.sqrt(np.abs(score)) * np.sign(score) + np.sin(np.arange(y.size))}
+    together = evaluate(y, models, clusters=np.arange(y.size) // 2, curves=True)
+    assert together.difference_bands
+    assert all("if rows are independent)." in sentence for sentence in _dominance(together))
+    assert "independent" not in " ".join(_dominance(evaluate(y, models, curves=True)))
+
+
 def test_ranges_of_recall_that_hardly_part_are_shown_as_one():
     from precall.display.sections import _spans
 
@@ -616,7 +638,7 @@ def test_a_curve_that_is_higher_but_for_small_gaps_is_not_said_to_differ_elsewhe
     evaluation = Plain(
         models=(one, two),
         best=one,
-        settings=Plain(confidence_level=0.95, candidates=2),
+        settings=Plain(confidence_level=0.95, candidates=2, clustered=False),
         difference_bands={"b": band},
     )
     assert _dominance(evaluation) == [

@@ -115,3 +115,15 @@ def test_with_few_positives_a_comparison_is_a_hint():
         y = np.arange(600) < positives
         scores = {"a": rng.normal(size=600) + 2 * y, "b": rng.normal(size=600) + y}
         assert ("a hint with so few positives" in pr.evaluate(y, scores).answer[1]) is hint
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "said"),
+    [(0.6, "where positives are rarer, "), (0.02, "where positives are more frequent, ")],
+)
+def test_alarms_counted_here_are_not_taken_for_those_elsewhere(rows, prevalence, said):
+    """The share of them that is right is not the precision that is quoted."""
+    y, score = rows["y"], {"a": rows["a"]}
+    [first, *_] = pr.evaluate(y, score, prevalence=prevalence).answer
+    assert f" alarms in these 600 rows, {said}" in first
+    assert "where positives are" not in pr.evaluate(y, score).answer[0]

@@ -163,6 +163,15 @@ def test_numbers_stay_with_their_sign():
     assert prose("p < 0.001; a % sign") == "p\N{NO-BREAK SPACE}<\N{NO-BREAK SPACE}0.001; a % sign"
 
 
+def test_dates_and_intervals_are_not_broken_at_their_hyphens():
+    from precall.display.report import _unbroken
+
+    assert _unbroken("since 2026-01-31, and 2026-02 too: 0.3 (0.2–0.4)") == (
+        'since <span class="keep">2026-01-31</span>, and <span class="keep">2026-02</span> too: '
+        '0.3 <span class="keep">(0.2–0.4)</span>'
+    )
+
+
 def test_rows_that_were_left_out_are_said_before_anything_is_quoted(run, tmp_path):
     rng = np.random.default_rng(2)
     y = rng.random(3000) < 0.2

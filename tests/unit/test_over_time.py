@@ -36,6 +36,11 @@ def test_fewer_positives_are_told_from_a_worse_ranking(changed):
         "fewer positives",
         "worse ranking",
     ]
+    # The first window has nothing before it that could have changed.
+    assert [row.verdict for row in time_rows(found)] == [
+        "first window",
+        *(window.verdict for window in found.windows[1:]),
+    ]
     said = time_sentences(result, found, "net")
     assert said[0].startswith("net: the ranking is worse in 2026-04-01 than in the first window")
     assert said[1].startswith("The share of positives is another in 2026-03-01 than in")

@@ -438,3 +438,18 @@ def test_a_picture_is_wide_enough_for_its_names():
     assert long.figure.get_figwidth() > few.figure.get_figwidth() + 3
     long.figure.canvas.draw()
     assert long.get_yticklabels()[0].get_window_extent().x0 >= 0
+
+
+def test_axes_are_named_in_words():
+    rows = pr.Rows(EXAMPLE.label, EXAMPLE.scores, columns={"day": np.arange(4000) // 1000})
+    groups = pr.rank_groups(EXAMPLE.label, EXAMPLE.scores["scorecard"], EXAMPLE.group)
+    wide = pr.compare(rows, metric="precision_at_recall(0.5)").plot()
+    assert wide.get_xlabel() == "difference of precision at recall 0.5 (95 %)"
+    assert pr.compare(rows).plot().get_xlabel() == "difference of AUCPR (95 %)"
+    windows = pr.monitoring.windows(rows, "aucpr", time="day", every=1, model="scorecard")
+    assert windows.plot().get_ylabel() == "AUCPR"
+    assert pr.aggregate(groups).plot().get_xlabel() == "AUCNPR"
+    assert pr.per_group(groups, "auroc").plot().get_xlabel() == "AUROC"
+    assert pr.chance_test(RANKING, n_resamples=99, rng=0).plot().get_xlabel() == "AUCPR"
+    plan = pr.planning.size(width=0.1, pilot=RANKING)
+    assert plan.plot().get_ylabel() == "width of the 95 % interval of AUCPR"

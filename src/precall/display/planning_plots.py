@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..metrics.registry import title_of
 from .mpl import COLOURS, GREY, framed, legend_below, name_rows, new_axes, reference_line
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ def plot_size(plan: SampleSize, ax: Axes | None = None, **style: Any) -> Axes:
     axes.set_yscale("log")
     reference_line(axes, y=plan.width)
     level = f"{100 * plan.confidence_level:.6g} %"
-    framed(axes, "rows", f"width of the {level} interval of {plan.metric}")
+    framed(axes, "rows", f"width of the {level} interval of {title_of(plan.metric)}")
     return axes
 
 
@@ -28,7 +29,11 @@ def plot_power(plan: Power, ax: Axes | None = None, **style: Any) -> Axes:
     """Draw the power over the number of rows; `style` goes to ``Axes.plot``."""
     axes = _line(plan.sizes, plan.powers, (plan.rows, plan.power), ax, style)
     axes.set_ylim(0.0, 1.02)
-    framed(axes, "rows", f"power to show a difference of {plan.difference:.3g} in {plan.metric}")
+    framed(
+        axes,
+        "rows",
+        f"power to show a difference of {plan.difference:.3g} in {title_of(plan.metric)}",
+    )
     return axes
 
 
@@ -62,10 +67,8 @@ def plot_label_plan(plan: LabelPlan, ax: Axes | None = None) -> Axes:
     name_rows(axes, names)
     framed(axes, "number of rows (logarithmic)", "")
     width = "" if plan.expected_width is None else f", expected width {plan.expected_width:.2g}"
-    axes.set_title(
-        f"{plan.rows.size:,} of {plan.inclusion.size:,} rows to label\n{plan.metric}{width}",
-        fontsize=10,
-    )
+    chosen = f"{plan.rows.size:,} of {plan.inclusion.size:,} rows to label"
+    axes.set_title(f"{chosen}\n{title_of(plan.metric)}{width}", fontsize=10)
     legend_below(axes, columns=2)
     return axes
 

@@ -152,10 +152,10 @@ def prose(sentence: str) -> str:
 
 
 def _unbroken(sentence: str) -> str:
-    """The same as HTML, with intervals on one line too."""
+    """The same as HTML, with intervals and dates on one line too."""
     from markupsafe import Markup
 
-    whole = r"\([^()\s]*\N{EN DASH}[^()\s]*\)"
+    whole = r"\([^()\s]*\N{EN DASH}[^()\s]*\)|\b\d{4}-\d\d(?:-\d\d)?\b"
     return Markup(re.sub(whole, r'<span class="keep">\g<0></span>', escape(prose(sentence))))
 
 

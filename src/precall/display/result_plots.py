@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..metrics.registry import title_of
 from .mpl import COLOURS, framed, legend_below, name_rows, new_axes, plot_forest, plot_pr
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def plot_comparison(comparison: Comparison, ax: Axes | None, *, simultaneous: bo
     named = {f"{first} − {second}": one for (first, second), one in intervals.items()}
     level = f"{100 * comparison.confidence_level:g} %"
     together = ", all together" if simultaneous else ""
-    label = f"difference of {comparison.metric} ({level}{together})"
+    label = f"difference of {title_of(comparison.metric)} ({level}{together})"
     return plot_forest(named, reference=0.0, label=label, ax=ax)
 
 
@@ -57,7 +58,7 @@ def plot_chance(test: ChanceTest, ax: Axes | None) -> Axes:
     )
     axes.axvline(test.expected, color="0.45", linestyle="--", linewidth=1, label="their mean")
     axes.axvline(test.estimate, color=COLOURS[1], linewidth=2, label="these rows")
-    framed(axes, test.metric, "probability")
+    framed(axes, title_of(test.metric), "probability")
     axes.legend(frameon=False, fontsize=9)
     return axes
 
@@ -90,7 +91,7 @@ def plot_values(values: GroupValues, ax: Axes | None) -> Axes:
     """Draw the metric of every group, lowest first; those without one are left out."""
     axes = draw_groups(ax, values.values, values.labels)
     axes.axvline(values.mean(), color="0.45", linestyle="--", linewidth=1, label="mean")
-    framed(axes, values.metric, axes.get_ylabel())
+    framed(axes, title_of(values.metric), axes.get_ylabel())
     legend_below(axes)
     return axes
 

@@ -137,6 +137,7 @@ def _dominance(evaluation: Evaluation) -> list[str]:
     best, level = evaluation.best.title, wording.percent(evaluation.settings.confidence_level)
     models = evaluation.settings.candidates
     chosen = f" about this pair, which was chosen among {models} models" if models > 2 else ""
+    chosen += ", if rows are independent" if evaluation.settings.clustered else ""
     sentences = []
     for name, band in evaluation.difference_bands.items():
         other, said = titles[name], band.diagnostics

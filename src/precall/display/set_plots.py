@@ -10,6 +10,7 @@ from .._words import plural
 from ..curves import pr_curve
 from ..exceptions import UndefinedMetricError
 from ..metrics.areas import aucpr
+from ..metrics.registry import title_of
 from .mpl import (
     COLOURS,
     GREY,
@@ -88,7 +89,7 @@ def plot_aggregate(found: Aggregate, ax: Axes | None = None) -> Axes:
         axes.axvspan(
             found.interval.low, found.interval.high, color=COLOURS[1], alpha=0.15, label=level
         )
-    framed(axes, found.metric, axes.get_ylabel())
+    framed(axes, title_of(found.metric), axes.get_ylabel())
     undefined = f", {found.n_undefined:,} undefined" if found.n_undefined else ""
     axes.set_title(f"{plural(int(np.size(found.labels)), 'group')}{undefined}", fontsize=10)
     legend_below(axes, columns=2)

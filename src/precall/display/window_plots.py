@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..exceptions import UndefinedMetricError
+from ..metrics.registry import title_of
 from ..monitoring import sequences
 from ..monitoring.watching import WATCHED
 from .mpl import COLOURS, framed, legend_above, legend_below, new_axes, reference_line
@@ -48,7 +49,7 @@ def plot_windows(found: Windows, ax: Axes | None = None, **style: Any) -> Axes:
         reference_line(axes, y=found.reference.interval.estimate)
     places = range(len(found.windows))
     axes.set_xticks(places, [window.start for window in found.windows], rotation=30, ha="right")
-    framed(axes, "", found.metric)
+    framed(axes, "", title_of(found.metric))
     legend_above(axes)
     return axes
 

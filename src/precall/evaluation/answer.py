@@ -133,18 +133,26 @@ def _alarms(best: ModelEvaluation, evaluation: Evaluation, shown: str) -> str:
     reach, found, selected = _reached(best, evaluation)
     alarms = wording.plural(selected, "alarm")
     right = wording.count(found)
+    elsewhere = best.settings.prevalence
+    here = "" if elsewhere is None else _here(evaluation.prevalence, elsewhere)
     text = (
-        f"scores of {reach} and above, {alarms} in these {wording.count(evaluation.n_rows)} rows, "
-        f"{right} of them right"
+        f"scores of {reach} and above, {alarms} in these {wording.count(evaluation.n_rows)} rows,"
+        f"{here} {right} of them right"
     )
     printed = shown.partition(" (")[0]
     decimals = len(printed.removesuffix(" %").partition(".")[2])
-    elsewhere = best.settings.prevalence is not None
-    if elsewhere or wording.percent(found / selected, decimals) == printed:
+    if elsewhere is not None or wording.percent(found / selected, decimals) == printed:
         return text
     if best.ranking.weighted:
         return f"{text} (shares are of weights)"
     return f"{text}, {wording.percent(found / evaluation.n_positive_rows, 0)} of the positives"
+
+
+def _here(prevalence: float, elsewhere: float) -> str:
+    """Why alarms that were counted here do not give the precision elsewhere."""
+    if wording.percent(prevalence) == wording.percent(elsewhere):
+        return ""
+    return f" where positives are {'rarer' if prevalence < elsewhere else 'more frequent'},"
 
 
 def _reached(best: ModelEvaluation, evaluation: Evaluation) -> tuple[str, float, float]:

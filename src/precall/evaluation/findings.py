@@ -70,8 +70,8 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
     if positives in (0, rows):
         missing = "positive" if positives == 0 else "negative"
         yield _warning(
-            f"No row is {missing} ({wording.plural(rows, 'row')} in all): there is no curve, and "
-            "AUCPR is a convention. Check the label column and which label is the positive one."
+            f"Check the label column and which label is the positive one: without {missing}s there "
+            "is no curve, and AUCPR is a convention."
         )
         return
     negatives = rows - positives
@@ -308,13 +308,11 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
     empty = int(np.count_nonzero((first.n_pos == 0) | (first.n_neg == 0)))
     small = int(np.count_nonzero((first.n_pos > 0) & (first.n_pos < _VERY_FEW_POSITIVES)))
     if empty:
-        yield _note(
-            f"{wording.plural(empty, 'group')} of {len(first)} with one class only: no curve."
-        )
+        yield _note(f"{_some_groups(empty, len(first))} rows of one class only: no curve there.")
     if small:
         yield _note(
-            f"{wording.plural(small, 'group')} of {len(first)} with fewer than "
-            f"{_VERY_FEW_POSITIVES} positives: differences there are mostly chance."
+            f"{_some_groups(small, len(first))} fewer than {_VERY_FEW_POSITIVES} positives: "
+            "differences there are mostly chance."
         )
     known = first.prevalence[first.n_pos > 0]
     if known.size > 1 and known.max() > _PREVALENCE_SPREAD * known.min():
@@ -332,6 +330,16 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
         yield from map(_warning, group_sentences(evaluation))
     if evaluation.left_out:
         yield _note(f"{wording.plural(evaluation.left_out, 'small group')} left out of the tables.")
+
+
+def _some_groups(number: int, groups: int) -> str:
+    """Begin a sentence on some of the groups, or on all of them."""
+    if number == groups:
+        return f"All {wording.count(groups)} groups have" if groups > 1 else "The only group has"
+    return f"{wording.count(number)} of {wording.count(groups)} groups {_HAVE[number > 1]}"
+
+
+_HAVE = ("has", "have")
 
 
 def _over_time(evaluation: Evaluation) -> Iterator[Finding]:

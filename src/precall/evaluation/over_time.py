@@ -67,10 +67,10 @@ class TimeRow:
 
 def time_rows(found: Windows) -> list[TimeRow]:
     """Return a row for every window."""
-    return [_row(window) for window in found.windows]
+    return [_row(window, first=window is found.reference) for window in found.windows]
 
 
-def _row(window: Window) -> TimeRow:
+def _row(window: Window, *, first: bool) -> TimeRow:
     seen = window.prevalence
     return TimeRow(
         start=window.start,
@@ -78,7 +78,7 @@ def _row(window: Window) -> TimeRow:
         prevalence=_share(seen),
         own=_words(window.interval),
         compared=_words(window.at_reference),
-        verdict=window.verdict,
+        verdict="first window" if first else window.verdict,
         worse=_fell(window),
     )
 

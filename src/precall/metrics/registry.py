@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import MISSING, fields
 from typing import Any
 
 from .. import _validation
@@ -101,6 +102,37 @@ def parse(words: str) -> Metric:
             "aucpr(estimator=davis_goadrich, recall=(0, 0.5))."
         ) from None
     return kind.parsed(*arguments, **options)
+
+
+def title_of(words: str) -> str:
+    """Return the title of the metric that words name, for people; strange words stay as they are.
+
+    Options that the title does not name follow in brackets.
+
+    Examples
+    --------
+    >>> title_of("aucpr"), title_of("precision_at_recall(0.8)"), title_of("profit")
+    ('AUCPR', 'precision at recall 0.8', 'profit')
+    >>> title_of("aucpr(estimator=davis_goadrich, recall=(0, 0.5))")
+    'AUCPR (estimator davis goadrich, recall 0 to 0.5)'
+    """
+    if words.partition("(")[0] not in METRICS:
+        return words
+    metric = parse(words)
+    title = str(metric.title)
+    chosen = (
+        (part.name, _plain(getattr(metric, part.name)))
+        for part in fields(metric)
+        if part.default is not MISSING and getattr(metric, part.name) != part.default
+    )
+    more = [f"{name.replace('_', ' ')} {value}" for name, value in chosen if value not in title]
+    return f"{title} ({', '.join(more)})" if more else title
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, tuple):
+        return " to ".join(map(_plain, value))
+    return f"{value:g}" if isinstance(value, float) else str(value).replace("_", " ")
 
 
 def _literal(node: ast.expr) -> Any:

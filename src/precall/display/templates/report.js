@@ -82,7 +82,7 @@
       places.push(at);
     }
     return {
-      x: places.map((k) => x[k]), y: places.map((k) => y[k]), mode: "markers", hoverinfo: "skip", showlegend: false, name: "mark", meta: "marks",
+      x: places.map((k) => x[k]), y: places.map((k) => y[k]), mode: "markers", hoverinfo: "skip", showlegend: false, name: "mark", meta: "marks", cliponaxis: false,
       marker: { symbol: SYMBOLS[i % 5], size: 8, color: colour, line: { color: css("--paper"), width: 1 } },
     };
   }
@@ -169,7 +169,7 @@
       const at = chosen(), ends = at.exact ? [[at.tp[0], at.fp[0]]] : [[at.tp[0], at.fp[0]], [at.tp[1], at.fp[1]]];
       traces.push({
         x: ends.map((end) => end[0] / data.n_pos), y: ends.map((end) => precisionOf(end[0], end[1], factor)),
-        mode: "lines+markers", hoverinfo: "skip", name: "threshold", meta: "chosen", line: { color: colours.ink, width: 3 },
+        mode: "lines+markers", hoverinfo: "skip", name: "threshold", meta: "chosen", cliponaxis: false, line: { color: colours.ink, width: 3 },
         marker: { size: 13, color: colours.models[state.model], line: { color: colours.ink, width: 2 } },
       });
     }
@@ -406,7 +406,8 @@
         place.append(button);
       });
     }
-    byId("confusion-note").textContent = said.filter(Boolean).join(" ");
+    if (state.typed === null && state.row === bestRow(table)) said.push("F1 is highest here.");
+    byId("confusion-note").textContent = said.filter(Boolean).join(" ").replace(/ (?=%)/g, "\u00a0");
   }
   /* Move the threshold: a promise was about the old one. */
   function moveTo(where) {
@@ -436,10 +437,12 @@
     model.certificates.forEach((point, i) => select.add(new Option(percent(point.required), String(i))));
     moveTo({ row: bestRow(model.thresholds) });
   }
+  /* The threshold that the page opens with, at the prevalence that is shown. */
   function bestRow(table) {
+    const factor = currentFactor();
     let best = 0, highest = -1;
     table.tp.forEach((tp, i) => {
-      const f1 = 2 * tp / (tp + table.fp[i] + data.n_pos);
+      const f1 = 2 * tp / (tp + factor * table.fp[i] + data.n_pos);
       if (f1 > highest) { highest = f1; best = i; }
     });
     return best;
@@ -486,6 +489,7 @@
     slider.value = logit(pi);
     slider.setAttribute("aria-valuetext", percent(pi));
     byId("prevalence-reset").disabled = pi === home;
+    byId("prevalence-panel").classList.toggle("at-home", pi === home);
     const body = byId("elsewhere").tBodies[0];
     body.replaceChildren();
     data.models.forEach((model, i) => {
