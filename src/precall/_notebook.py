@@ -54,11 +54,16 @@ class Rich:
 def table(title: str, rows: Iterable[tuple[str, Any]]) -> str:
     """Return a table with a name and a value per row."""
     body = "".join(
-        f"<tr><th style='text-align:left'>{escape(str(name)).replace('_', ' ')}</th>"
-        f"<td style='text-align:left'>{_shown(value)}</td></tr>"
+        f"<tr><th style='text-align:left'>{escape(_title(str(name)))}</th>"
+        f"<td style='text-align:left;overflow-wrap:anywhere'>{_shown(value)}</td></tr>"
         for name, value in rows
     )
     return f"<table><caption>{escape(title)}</caption><tbody>{body}</tbody></table>"
+
+
+def _title(name: str) -> str:
+    """A field in words; what is more than a name, such as a call, stays as it is."""
+    return name.replace("_", " ") if name.isidentifier() else name
 
 
 def _shown(value: Any) -> str:

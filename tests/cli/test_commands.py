@@ -44,6 +44,15 @@ def test_help_shows_an_example_that_starts_with_the_command(run, command):
     assert max(map(len, result.out.splitlines())) <= 80
 
 
+@pytest.mark.parametrize("group", ["", "audit", "sites"])
+def test_help_says_what_every_command_does_without_cutting_it(run, group, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    out = run(*filter(None, [group]), "--help").out
+    listed = out.partition("Commands:")[2].partition("Examples:")[0]
+    assert "..." not in listed
+    assert max(map(len, listed.splitlines())) <= 60
+
+
 def test_bare_command_version_and_short_help(run):
     assert "Commands:" in run().out
     assert run().status == 0

@@ -524,3 +524,25 @@ def test_titles_give_way_before_numbers_are_cut():
     wide = io.StringIO()
     terminal.grid(Console(file=wide, width=100), columns, rows)
     assert "if the prevalence is" in wide.getvalue()
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_long_word_has_a_line_of_its_own_and_is_not_broken(encoding):
+    written = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    columns = [("rule", "left"), ("estimate now", "right"), ("limits", "right"), ("", "left")]
+    rule = "precision_at_recall(0.8) >= 0.3 where g=south and country=elsewhere"
+    rows = [[rule, "0.42", "0.28 to 0.60", "undecided"], ["aucpr", "+0.40", "over 0.3", "passed"]]
+    terminal.grid(Console(file=written, width=42), columns, rows, indent=1)
+    written.seek(0)
+    lines = [line.rstrip() for line in written.read().splitlines()]
+    assert lines == [
+        " rule",
+        "   estimate",
+        "        now        limits",
+        f" {('─' if encoding == 'utf-8' else '-') * 35}",
+        " precision_at_recall(0.8) >= 0.3 where",
+        " g=south and country=elsewhere",
+        "       0.42  0.28 to 0.60  undecided",
+        " aucpr",
+        "      +0.40      over 0.3  passed",
+    ]

@@ -25,11 +25,22 @@ RANKING = pr.rank(EXAMPLE.label, EXAMPLE.scores["gradient_boosting"])
         ),
         (
             pr.operating_point(RANKING, min_precision=0.5),
-            ("OperatingPoint", "bound: 0.5<br>", "observed: 0.75 (0.6163 to 0.8561)"),
+            (
+                "OperatingPoint",
+                "bound: 0.5<br>",
+                "observed: 0.75 (0.6163 to 0.8561)",
+                "tn: 3908</td>",
+            ),
         ),
         (pr.confusion(RANKING, 0.5), ("Confusion", "precision")),
         (pr.best_threshold(RANKING), ("BestThreshold", "threshold")),
-        (pr.conventions(RANKING), ("Conventions", "scikit-learn")),
+        (
+            pr.conventions(RANKING),
+            (
+                "Conventions",
+                "0.629121: scikit-learn average_precision_score(y_true, ",
+            ),
+        ),
     ],
     ids=lambda value: type(value).__name__,
 )
@@ -63,7 +74,9 @@ def test_a_model_shows_its_measures_as_the_evaluation_does_and_parts_take_a_line
         assert f"{measure.title}: {measure.text}" in html
     assert ": estimate" not in html
     found = pr.compare(EXAMPLE.label, EXAMPLE.scores)._repr_html_()
-    assert "first gradient_boosting, second scorecard, difference 0.2186, " in found
+    assert "gradient_boosting − scorecard: 0.2186 (0.1363 to 0.3009), p &lt; 0.001<" in found
+    assert "gradient_boosting: 0.6291 (standard error 0.053, the best with probability " in found
+    assert "covariance" not in found
 
 
 def test_names_are_escaped():

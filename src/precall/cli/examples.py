@@ -30,3 +30,10 @@ class Command(_Examples):
 
 class Group(_Examples, click.Group):
     """A group of commands with examples."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what every command does, on as many lines as that takes."""
+        named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))
+        rows = [(name, command.get_short_help_str(10_000)) for name, command in named if command]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)

@@ -166,21 +166,32 @@ def grid(
     *,
     indent: int = 0,
 ) -> None:
-    """Write a table; a column is its title and "left" or "right". Names are folded, never cut."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    """Write a table; a column is its title and "left" or "right". Names are folded, never cut.
+
+    Where there is no room for the longest word of the names, they have lines of their own.
+    """
     rows = [list(row) for row in rows]
     widths = [
         max([len(title), *(len(row[place]) for row in rows)])
         for place, (title, _) in enumerate(columns)
     ]
-    narrow = sum(widths) + 2 * len(widths) + indent > output.width
-    for place, ((title, justify), width) in enumerate(zip(columns, widths, strict=True)):
+    if sum(widths) + 2 * len(widths) + indent > output.width:
+        # Numbers are never broken: names give way, and titles between their words.
+        for place, (title, justify) in enumerate(columns):
+            if justify != "left":
+                widths[place] = max(map(len, [*title.split(), *(row[place] for row in rows)]))
+        columns = [
+            (title if justify == "left" else wrapped(title, width), justify)
+            for (title, justify), width in zip(columns, widths, strict=True)
+        ]
+        room = output.width - indent - sum(width + 2 for width in widths[1:])
+        longest = max((len(word) for row in rows for word in row[0].split()), default=0)
+        if columns[0][1] == "left" and room < min(longest, output.width - indent):
+            _stacked(output, columns, rows, widths, indent)
+            return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for (title, justify), width in zip(columns, widths, strict=True):
         left = justify == "left"
-        if narrow and not left:
-            # Numbers are never broken: names give way, and titles between their words.
-            words = [*title.split(), *(row[place] for row in rows)]
-            width = max(map(len, words), default=1)
-            title = wrapped(title, width)
         table.add_column(
             Text(title),
             justify="left" if left else "right",
@@ -191,6 +202,39 @@ def grid(
     for row in rows:
         table.add_row(*(Text(value) for value in row))
     output.print(Padding(table, (0, 0, 0, indent)))
+
+
+def _stacked(
+    output: Console,
+    columns: Sequence[tuple[str, str]],
+    rows: Sequence[Sequence[str]],
+    widths: Sequence[int],
+    indent: int,
+) -> None:
+    """Write the name of each row on a line of its own, and below it what belongs to it."""
+
+    def line(cells: Sequence[str]) -> Padding:
+        placed = (
+            cell.ljust(width) if justify == "left" else cell.rjust(width)
+            for cell, width, (_, justify) in zip(cells, widths[1:], columns[1:], strict=True)
+        )
+        return Padding(Text("  ".join(placed).rstrip()), (0, 0, 0, indent + 2))
+
+    def name(text: str) -> Padding:
+        return Padding(Text(wrapped(text, output.width - indent)), (0, 0, 0, indent))
+
+    titles = [title.split("\n") for title, _ in columns[1:]]
+    height = max(map(len, titles))
+    if columns[0][0]:
+        output.print(name(columns[0][0]))
+    for cells in zip(*([""] * (height - len(title)) + title for title in titles), strict=True):
+        output.print(line(cells))
+    rule = "─" if output.encoding.lower().startswith("utf") else "-"
+    length = min(sum(widths[1:]) + 2 * len(columns[1:]), output.width - indent)
+    output.print(name(rule * length))
+    for row in rows:
+        output.print(name(row[0]))
+        output.print(line(row[1:]))
 
 
 def pages(

@@ -101,6 +101,25 @@ class Comparison(Rich):
 
         return plot_comparison(self, ax, simultaneous=as_flag(simultaneous, "simultaneous"))
 
+    def _facts(self) -> dict[str, Any]:
+        """A line for each model, the best first, and for each difference."""
+        errors = self.standard_errors
+        return {
+            "metric": self.metric,
+            "models": {
+                name: f"{self.estimates[name]:.4g} (standard error {errors[name]:.2g}, the best "
+                f"with probability {_probability(self.probability_best[name])})"
+                for name in self.ranked
+            },
+            "differences": {
+                f"{first} − {second}": f"{one.estimate:.4g} ({one.low:.4g} to {one.high:.4g}), "
+                f"p {_p_value(self.p_values[first, second])}"
+                for (first, second), one in self.intervals.items()
+            },
+            "confidence_level": self.confidence_level,
+            "method": self.method,
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return a plain dictionary; pairs become a list."""
         return {
@@ -126,3 +145,14 @@ class Comparison(Rich):
                 for pair in self.differences
             ],
         }
+
+
+def _probability(share: float) -> str:
+    """A probability that says neither 0 nor 1 where it is not."""
+    if 0.0 < share < 0.001:
+        return "under 0.001"
+    return "over 0.999" if 0.999 < share < 1.0 else f"{share:.3f}"
+
+
+def _p_value(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {value:.2g}"

@@ -102,6 +102,14 @@ class Conventions(Rich):
 
         return plot_conventions(self, ax)
 
+    def _facts(self) -> dict[str, str]:
+        """What each tool prints, and its rule; or why it prints nothing."""
+        return {
+            row.name: f"{'none' if row.value is None else f'{row.value:.6f}'}: "
+            f"{row.tool} {row.call}; {row.reason or row.rule}"
+            for row in self.rows
+        }
+
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as plain dictionaries under their names."""
         return {row.name: row.to_dict() for row in self.rows}

@@ -192,7 +192,12 @@ class OperatingPoint(Rich):
         return {name: [value] for name, value in flat(row).items()}
 
     def _facts(self) -> dict[str, Any]:
-        return self._by_name(CertifiedBound._facts)
+        """The promise first, then what was counted: measures are in :attr:`confusion`."""
+        facts = self._by_name(CertifiedBound._facts)
+        if self.confusion is not None:
+            counts = facts["confusion"]
+            facts["confusion"] = {name: counts[name] for name in ("tp", "fp", "fn", "tn")}
+        return {"message": facts.pop("message")} | facts
 
     def _by_name(self, shown: Callable[[CertifiedBound], dict[str, Any]]) -> dict[str, Any]:
         """Plain values, with an entry for each quantity instead of two lists of them."""
