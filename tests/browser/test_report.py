@@ -397,6 +397,7 @@ def test_the_page_words_numbers_as_the_library_does(view):
     thresholds = [*values, *(-value for value in values), 31.0, 123456.789, 1e-9, 1e17]
     assert said("threshold(c)", thresholds) == [wording.threshold(t) for t in thresholds]
     triples = [sorted(rng.random(3) ** power) for power in (0.02, 0.2, 1, 5) for _ in range(50)]
+    triples += [[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.5, 0.5, 0.5]]
     assert said("withLimits(c[1], c[0], c[2])", [list(map(float, t)) for t in triples]) == [
         wording.interval(t[1], t[0], t[2]) for t in triples
     ]

@@ -53,7 +53,7 @@ def test_plan_fill_in_estimate(run, population, tmp_path):
     assert (found["rows"], found["labels"]) == (3000, 300)
     shown = run("audit", "estimate", done, *options, "--metric", "precision_at_k(100)")
     assert shown.status == 0
-    assert "precision_at_k(100)" in shown.out
+    assert "precision@100" in shown.out
     assert max(map(len, shown.out.splitlines())) <= 80
 
 

@@ -49,6 +49,15 @@ def test_the_page_has_numbers_curve_and_strata(people, tmp_path):
     assert "default-src 'none'" in text.replace("&#39;", "'")
 
 
+def test_strata_of_one_model_say_which_scores_they_have(people, tmp_path):
+    scores, labels, plan = people
+    text = pr.audit.Sample(scores, labels, plan=plan).report(tmp_path / "p.html").read_text("utf-8")
+    for code, each in enumerate(plan.strata):
+        part = scores[plan.stratum == code]
+        ends = " to ".join(wording.short(end) for end in (part.min(), part.max()))
+        assert f'{each["name"]}</td><td class="number">{ends}</td>' in text
+
+
 def test_the_page_is_the_same_for_the_same_labels(people, tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     scores, labels, plan = people

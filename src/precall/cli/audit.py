@@ -20,6 +20,7 @@ from ..evaluation import wording
 from ..exceptions import InputError
 from ..inference.intervals import interval
 from ..metrics import Metric, as_metric
+from ..metrics.registry import title_of
 from ..ranking.scored_rows import ScoredRows
 from ..readers.columns import read_values
 from ..readers.label_columns import numeric_label
@@ -229,7 +230,8 @@ def estimate_command(
         if population is None:
             columns = read_values(file, numbers=[score, inclusion], values=[label], options=reading)
             labels = _labels(columns[label], pos_label, label)
-            sample = Sample(columns[score], labels, inclusion=columns[inclusion], target=target)
+            named = {score: columns[score]}
+            sample = Sample(named, labels, inclusion=columns[inclusion], target=target)
         else:
             sample = _of_population(
                 file,
@@ -283,7 +285,7 @@ def estimate_command(
     screen.print()
     rows = [
         [
-            each.metric,
+            title_of(each.metric),
             wording.number(each.estimate),
             wording.number(each.low),
             wording.number(each.high),
@@ -384,4 +386,4 @@ def _of_population(
             target=target,
         )
     strata = strata_from_shares(scores, chosen, shares)
-    return Sample(scores, found, strata=strata, target=target)
+    return Sample({score: scores}, found, strata=strata, target=target)

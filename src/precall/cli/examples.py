@@ -31,6 +31,10 @@ class Command(_Examples):
 class Group(_Examples, click.Group):
     """A group of commands with examples."""
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which they are used."""
+        return list(self.commands)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what every command does, on as many lines as that takes."""
         named = ((name, self.get_command(ctx, name)) for name in self.list_commands(ctx))

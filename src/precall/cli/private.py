@@ -10,6 +10,7 @@ import click
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
+from ..metrics.registry import title_of
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from . import private_dry_run as dry
@@ -343,7 +344,7 @@ def show(released: dict[str, Any]) -> None:
     for value in released["released"]:
         low, high = value["low"], value["high"]
         text = wording.interval(value["value"], low, high)
-        rows.append([value["metric"].replace("_", " "), text, f"{value['epsilon']:.4g}"])
+        rows.append([title_of(value["metric"]).replace("_", " "), text, f"{value['epsilon']:.4g}"])
     whole = "points" in released
     covers = released["released"][0]["covers"]
     grid(

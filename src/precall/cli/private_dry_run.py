@@ -9,6 +9,7 @@ import numpy as np
 from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
+from ..metrics.registry import title_of
 from .terminal import console, grid, sentences, write_json
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def show_expected(output: Console, expected: list[dict[str, Any]]) -> None:
     ]
     rows = [
         [
-            line["metric"].replace("_", " "),
+            title_of(line["metric"]).replace("_", " "),
             f"{line['prevalence']:g}",
             line["mechanism"],
             f"{line['error']:.2g} around {line['value']:.2g}",

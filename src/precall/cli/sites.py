@@ -14,6 +14,7 @@ from .._version import __version__
 from .._words import plural
 from ..evaluation import wording
 from ..exceptions import InputError
+from ..metrics.registry import title_of
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from . import private_dry_run as dry
@@ -258,7 +259,10 @@ def combine_command(file: str | tuple[str, ...], population: bool, as_json: bool
     grid(
         output,
         [("all sites together", "left"), (f"value (95 %, {areas[0]['covers']})", "right")],
-        [[area["metric"].replace("_", " "), wording.interval(*_limits(area))] for area in areas],
+        [
+            [title_of(area["metric"]).replace("_", " "), wording.interval(*_limits(area))]
+            for area in areas
+        ],
     )
     output.print()
     show_points(output, points)

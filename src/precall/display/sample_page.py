@@ -245,9 +245,22 @@ def _strata(sample: Sample) -> list[dict[str, Any]]:
     )
     shown = [wording.clean_name(name) for name in names] if len(names) > 1 else ["all rows"]
     return [
-        {"name": name, "rows": n, "labels": k, "positives": found}
-        for name, n, k, found in zip(shown, rows, labels, positives, strict=True)
+        {"name": name, "rows": n, "labels": k, "positives": found, "scores": scores}
+        for name, n, k, found, scores in zip(
+            shown, rows, labels, positives, _score_ranges(sample), strict=True
+        )
     ]
+
+
+def _score_ranges(sample: Sample) -> list[str]:
+    """The scores of each stratum, from the lowest to the highest; empty with several models."""
+    code, several = sample.design.stratum, len(sample.names) > 1
+    [scores, *_] = sample.scores.values()
+    ends = [
+        [wording.short(end) for end in (np.min(part), np.max(part))] if part.size else []
+        for part in (scores[code == k] for k in range(len(sample.design.names)))
+    ]
+    return ["" if several else " to ".join(dict.fromkeys(each)) for each in ends]
 
 
 def _methods(sample: Sample) -> list[tuple[str, str]]:

@@ -124,8 +124,12 @@ def interval(
     ('0.41 (0.35\N{EN DASH}0.47)', '+0.06 (+0.02 to +0.10)')
     >>> interval(0.97, 0.91, 0.998), interval(0.2, 0.00341, 0.54)
     ('0.97 (0.91\N{EN DASH}0.998)', '0.20 (0.003\N{EN DASH}0.54)')
+    >>> interval(1.0, 1.0, 1.0)
+    '1.00 (1.00\N{EN DASH}1.00)'
     """
-    decimals = decimals_for(0.5 * scale * (high - low))
+    # With no width at all there is nothing to go by: 0 and 1 need no digits.
+    certain = low == high and high in (0.0, 1.0)
+    decimals = 2 if certain else decimals_for(0.5 * scale * (high - low))
     nothing = _ROUNDING * (high - low) if low < 0 else 0.0
     printed = [
         fixed(

@@ -46,7 +46,8 @@ const wording = (function () {
   }
   function withLimits(value, low, high) { return rangeWithLimits(value, value, low, high); }
   function rangeWithLimits(smallest, largest, low, high) {
-    const decimals = decimalsFor((high - low) / 2);
+    const certain = low === high && (high === 0 || high === 1);
+    const decimals = certain ? 2 : decimalsFor((high - low) / 2);
     const nothing = low < 0 ? ROUNDING * (high - low) : 0;
     const shown = (value) => fixed(Math.abs(value) <= nothing ? 0 : value, decimals, 1, 1);
     const between = low < 0 || high < 0 ? " to " : DASH;
