@@ -318,6 +318,8 @@ def reject_missing(values: Array, name: str) -> None:
     if values.dtype.kind == "O":
         missing = np.asarray([is_missing(v) for v in values.tolist()], dtype=np.bool_)
     elif values.dtype.kind == "f":
+        if not values.size or not np.isnan(values.min()):  # no array of marks in the usual case
+            return
         missing = np.isnan(values)
     elif values.dtype.kind in "mM":
         missing = np.isnat(values)

@@ -219,8 +219,9 @@ class Metric:
         return float(self.value(ranking.cells, ranking.squares))
 
     def estimate(self, ranking: Ranking) -> float:
-        """Return the same within its bounds, whatever the rounding."""
-        return float(np.clip(self.of_ranking(ranking), *self.bounds))
+        """Return the same within its bounds, whatever the rounding; NaN stays what it is."""
+        low, high = self.bounds
+        return float(min(max(self.of_ranking(ranking), low), high))
 
     def per_group(self, rankings: Any) -> FloatArray:
         """Return the metric of every ranking of a set, all groups at once."""

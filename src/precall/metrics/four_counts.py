@@ -168,6 +168,8 @@ class Correlation(CountMeasure):
 
 def divided(part: Any, whole: Any) -> Any:
     """Return ``part / whole``, and NaN where the whole is 0."""
+    if np.ndim(whole) == 0:  # one ranking: a tenth of the time of arrays
+        return float(part) / float(whole) if whole > 0 else _NAN
     return np.where(np.asarray(whole) > 0, ratio(part, whole), _NAN)[()]
 
 

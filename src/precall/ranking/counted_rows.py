@@ -25,7 +25,8 @@ def count_at(
     for cut in cuts:
         chosen = scores >= cut
         selected.append(int(np.count_nonzero(chosen)))
-        tp.append(int(np.count_nonzero(positive & chosen)))
+        chosen &= positive
+        tp.append(int(np.count_nonzero(chosen)))
     if not cuts.size or cuts[-1] > lowest:
         cuts = np.append(cuts, scores.dtype.type(lowest))
         selected.append(scores.size)

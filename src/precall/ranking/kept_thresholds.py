@@ -25,6 +25,8 @@ def as_score(threshold: Any, dtype: np.dtype[Any]) -> Any:
             return None if threshold > 0 else dtype.type(limits.min)
         whole = int(threshold) if isinstance(threshold, Integral) else math.ceil(threshold)
         return None if whole > limits.max else dtype.type(max(whole, limits.min))
+    if type(threshold) is float and dtype == np.float64:
+        return np.float64(threshold)
     with np.errstate(over="ignore"):  # a number too large for the type is infinite there
         value = dtype.type(threshold)
     # As NumPy compares: a plain 0.7 means the float32 nearest to it among float32 scores.
