@@ -128,6 +128,16 @@ def test_positives_that_nobody_scored(run, csv_file, rows, tmp_path):
     assert "--missed-positives" in refused.err
 
 
+def test_plot_leaves_no_figure_open(run, csv_file, tmp_path):
+    import matplotlib.pyplot as plt
+
+    before = plt.get_fignums()
+    for kind in ("pr", "roc"):
+        asked = ("--kind", kind, "--no-band", "-o", tmp_path / f"{kind}.svg")
+        assert run("plot", csv_file, "--label", "y", "--score", "a", *asked).status == 0
+    assert plt.get_fignums() == before
+
+
 def test_a_number_of_rows_is_shown_as_one(run, csv_file):
     options = ("operate", csv_file, "--label", "y", "--score", "a", "--max-selected", "20")
     shown = run(*options).out

@@ -82,19 +82,24 @@ def command(
     # Matplotlib reads dollar signs as mathematics.
     titles = [title.replace("$", r"\$") for title in wording.clean_names([*map(visible, scores)])]
     named = dict(zip(titles, rankings.values(), strict=True))
+    import matplotlib as mpl
+
+    mpl.use("Agg")  # to a file, never to a screen
+    import matplotlib.pyplot as plt
+
     if kind == "pr":
         axes = _draw_pr(named, level if band else None, seed)
     else:
         axes = _draw_other(named, kind)
-    with whole_file(path) as unfinished:
-        axes.figure.savefig(unfinished, dpi=200)
+    try:
+        with whole_file(path) as unfinished:
+            axes.figure.savefig(unfinished, dpi=200)
+    finally:
+        plt.close(axes.figure)
     click.echo(f"The picture is in {visible(path.resolve())}")
 
 
 def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> Any:
-    import matplotlib as mpl
-
-    mpl.use("Agg")  # to a file, never to a screen
     from ..display.mpl import plot_pr
 
     bands = None
@@ -107,9 +112,6 @@ def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> An
 
 
 def _draw_other(rankings: dict[str, Ranking], kind: str) -> Any:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
     from ..display.mpl import legend_apart, new_axes, plot_curve, shown, styles
 
     axes = new_axes()
