@@ -1,7 +1,7 @@
 """Time a subject and its peers in turns, and print the ratios beside the budgets.
 
 Seconds differ from machine to machine and from hour to hour; the ratio of two jobs that took turns
-in the same process hardly does. So every budget but the smallest jobs' is a ratio.
+in the same process hardly does. So every budget is a ratio.
 """
 
 import time
@@ -23,21 +23,18 @@ PLAINLY_LONG = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class Budget:
-    """A limit on the subject's time: `at_most` times the time of `peer`, or in seconds without."""
+    """A limit on the subject's time: `at_most` times the time of `peer`."""
 
     at_most: float
-    peer: str | None = None
+    peer: str
 
     def describe(self) -> str:
-        if self.peer is None:
-            return f"at most {in_units(self.at_most)}"
         if self.at_most < 1:
             return f"at least {1 / self.at_most:.4g}x faster than {self.peer}"
         return f"at most {self.at_most:.4g}x {self.peer}"
 
     def holds(self, seconds: Mapping[str, float], subject: str) -> bool:
-        unit = 1.0 if self.peer is None else seconds[self.peer]
-        return seconds[subject] <= self.at_most * unit
+        return seconds[subject] <= self.at_most * seconds[self.peer]
 
 
 @dataclass(frozen=True, kw_only=True)
