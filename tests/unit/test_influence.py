@@ -164,6 +164,36 @@ def test_jackknife_tends_to_the_influence_value():
     assert errors[1] < 0.11 * errors[0]
 
 
+def test_heavy_rows_move_the_prevalence_and_the_ranking_together():
+    """Rows drawn by rows: the variance is the sum of the squares of what each weighs and does."""
+    rng = np.random.default_rng(8)
+    for turn in (1.0, -1.0):
+        y, s, _ = random_data(rng, weights="none")
+        s = np.asarray(s)
+        w = np.exp(turn * s)
+        ranking = pr.rank(y, s, sample_weight=w)
+        linear = linearise(
+            pr.metrics.aucpr().on_both_classes(ranking), ranking.cells, ranking.squares
+        )
+        sizes = sum(1 / size for size in ranking.effective_sizes)
+        found = linear.positives + linear.negatives + linear.slope**2 * sizes
+        step = 1e-5
+        moved = [
+            [
+                naive_inference.average_precision(y, s, w + sign * step * row)
+                for row in np.eye(y.size)
+            ]
+            for sign in (1, -1)
+        ]
+        each = w * np.subtract(*moved) / (2 * step)
+        assert found + 2 * linear.slope * linear.together == pytest.approx(
+            np.sum(each**2), rel=1e-5
+        )
+        assert abs(linear.slope * linear.together) > 0.01 * found
+        plain = pr.rank(y, s)
+        assert linearise(pr.metrics.aucpr().on_both_classes(plain), plain.cells).together == 0.0
+
+
 @pytest.mark.parametrize(
     ("scenario", "prevalence"), [(Binormal(), 0.5), (Bibeta(), 0.1), (Binormal(2.0), 0.1)]
 )

@@ -3,7 +3,7 @@
 A metric T is a function of the weights of the cells. With the number of positives given, the
 influence value of a row is its class's total times the derivative of T by the weight of the row's
 cell, centred within the class; the variance of T is the sum over rows of the squared centred
-derivatives.
+derivatives. Where the numbers vary, each row moves the prevalence as well.
 """
 
 from __future__ import annotations
@@ -30,6 +30,9 @@ class Linearisation(NamedTuple):
         Variance that each class contributes, with its numbers given.
     slope : array
         Derivative by the log odds of the prevalence.
+    together : array
+        Covariance of those log odds with what rows do with their numbers given: 0 where all rows of
+        a class weigh the same. Heavy rows at one end of the scores move both.
     top : array
         Change by one more negative (of weight 1) at the place of the highest-ranked one.
     skewness : array
@@ -39,6 +42,7 @@ class Linearisation(NamedTuple):
     positives: FloatArray
     negatives: FloatArray
     slope: FloatArray
+    together: FloatArray
     top: FloatArray
     skewness: FloatArray
 
@@ -49,7 +53,7 @@ def linearise(
     """Expand a metric to first order; with weights, rows count with their squares."""
     values = metric.gradient(cells)
     counts = squares or cells
-    n, _ = totals(cells)
+    n, m = totals(cells)
     ours, tied, above, below, missed = centred_values(values, cells)
     negative = Cells(*(np.asarray(v) for v in values))
     # The average weight of a cell's rows, needed only for the cubes.
@@ -65,12 +69,17 @@ def linearise(
     )
     third = third + below**3 * (counts.below if cubes is None else counts.below * cubes.below)
     third = third + missed**3 * counts.missed
+    together = np.zeros(np.shape(n))
+    if squares is not None:
+        theirs = _inner(tied, squares.tied) + _inner(above, squares.above) + below * squares.below
+        together = (_inner(ours, squares.positives) + missed * squares.missed) / n - theirs / m
     return Linearisation(
         positives=_inner(ours**2, counts.positives) + missed**2 * counts.missed,
         negatives=_inner(tied**2, counts.tied)
         + _inner(above**2, counts.above)
         + below**2 * counts.below,
         slope=metric.prevalence_slope(cells) if slope else np.zeros(np.shape(n)),
+        together=together,
         top=np.abs(_at_the_top(negative, cells)),
         skewness=np.asarray(third),
     )
@@ -220,6 +229,7 @@ def total_variance(
         + linear.negatives * sample_factor(m)
         + (linear.top * top_weight) ** 2
         + linear.slope**2 * (1.0 / n + 1.0 / m)
+        + 2.0 * linear.slope * linear.together
     )
     zero, one = metric.unit
     return variance / (one - zero) ** 2
