@@ -134,3 +134,14 @@ def test_a_band_leaves_room_for_heavy_positives_that_were_not_seen():
     # The first spacing is a thirtieth of the positives, or may be nearly half of them.
     assert reached[0] < 0.2
     assert reached[1] > 0.35
+
+
+@pytest.mark.parametrize("exponents", [(0, 9), (-9, 0, 9)])
+def test_a_band_of_weights_of_very_different_size_has_limits(exponents):
+    """Light negatives below every positive were lost to rounding, and limits were nan."""
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        y = np.append(rng.random(38) < 0.4, [False, False])
+        ranking = pr.rank(y, -np.arange(40.0), sample_weight=10.0 ** rng.choice(exponents, 40))
+        band = pr.band(ranking, n_resamples=100, rng=0)
+        assert np.all((band.low >= 0) & (band.low <= band.high) & (band.high <= 1))

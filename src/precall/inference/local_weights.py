@@ -73,13 +73,14 @@ class LocalWeights(NamedTuple):
         effective = squares.all_positives / whole[0]
         three = (cells, squares, rows)
         gaps = [_between(part, held) for part in three]
-        ends = [totals(part)[1] - _reached(part, held)[1][..., -1] for part in three]
+        ends = [_after(part, held) for part in three]
         # Without both classes in one place nobody knows what the light rows weigh.
         least = np.where(
             count[1][..., -1] > 0, _lightest(cells, rows, held, times, gaps[::2], ends[::2]), 0.0
         )
         gap = heaviest(gaps[0], gaps[1], gaps[2], least[..., np.newaxis])
-        below = np.where(ends[2] > 0, heaviest(ends[0], ends[1], ends[2], least), effective * times)
+        below = heaviest(ends[0], ends[1], ends[2], least)
+        below = np.where(below > 0, below, effective * times)
         return cls(
             rows=seen,
             top=(ours, theirs),
@@ -120,13 +121,15 @@ class LocalWeights(NamedTuple):
 def heaviest(weight: Any, square: Any, rows: Any, least: Any) -> Any:
     """What the heavy ones of some rows weigh: their mean, each counted by its excess over `least`.
 
-    Where rows weigh either `least` or more, what the heavier ones weigh. 0 where there are none.
+    Where rows weigh either `least` or more, what the heavier ones weigh. It is never less than
+    their plain mean, whatever the rounding. 0 where there are none.
     """
     weight, square, rows = (np.asarray(part, dtype=np.float64) for part in (weight, square, rows))
     over = weight - least * rows
     some = over > 1e-9 * weight
     heavy = (square - least**2 * rows) / np.where(some, over, 1.0) - least
-    return np.where(some, np.maximum(heavy, 0.0), ratio(weight, rows))
+    mean = ratio(weight, rows)
+    return np.where(some, np.maximum(heavy, mean), mean)
 
 
 def _lightest(
@@ -152,6 +155,12 @@ def _between(cells: Cells, held: Any) -> Any:
     """Negatives between each positive and the last above it; 0 where there is no positive."""
     reached = np.diff(_reached(cells, held)[1], axis=-1, prepend=0)
     return np.where(held, reached - cells.tied, 0)
+
+
+def _after(cells: Cells, held: Any) -> Any:
+    """Negatives below every positive: a sum of their own, without the heavy ones above."""
+    later = ~np.logical_or.accumulate(held[..., ::-1], axis=-1)[..., ::-1]
+    return np.sum(np.where(later, cells.above + cells.tied, 0), axis=-1) + cells.below
 
 
 def _reached(cells: Cells, held: Any) -> tuple[Any, Any]:
