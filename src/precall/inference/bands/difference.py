@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from precall._threads import in_threads
 from precall._validation import as_choice, as_count, as_fraction, as_generator, as_range
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.ranking import Ranking
@@ -16,7 +18,7 @@ from ..sampling import varying_prevalence
 from .band import Band
 from .envelope import rank_envelope
 from .interpolation import interpolate_rows
-from .joint_cells import falling_rows, joint_units
+from .joint_cells import JointUnits, falling_rows, joint_units
 from .net_benefit import METHOD, net_benefit_difference
 from .paths import Path, positives_path
 from .request import precision
@@ -248,20 +250,37 @@ def _draw_arrivals(
     blocks: tuple[list[_Arrival], list[_Arrival]] = ([], [])
     for size in _blocks(draws, units.counts.size):
         weights, below = units.draw(rng, size), rng.standard_exponential((size, 1))
-        for model, path in enumerate(paths):
-            recall = units.cumulated(weights, model)
-            total = recall[:, -1:] + below
-            rows = interpolate_rows(
-                grid * total, np.hstack([recall, total]), np.append(units.edges[model], n + 1.0)
-            )
-            whole = np.clip(np.floor(rows).astype(np.int64), 0, n)
-            before, after = path.values(whole), path.values(whole + 1)
-            count = np.maximum.accumulate(before + (rows - whole) * (after - before), axis=1)
-            blocks[model].append(_Arrival(count, whole))
+        tasks = [
+            partial(_arrival, units, model, weights, below, path, grid)
+            for model, path in enumerate(paths)
+        ]
+        for block, found in zip(blocks, in_threads(tasks, weights.size), strict=True):
+            block.append(found)
     first, second = (
         _Arrival(*(np.concatenate(part) for part in zip(*each, strict=True))) for each in blocks
     )
     return first, second
+
+
+def _arrival(
+    units: JointUnits,
+    model: int,
+    weights: FloatArray,
+    below: FloatArray,
+    path: Path,
+    grid: FloatArray,
+) -> _Arrival:
+    """Where the recall that these weights of the positives give one model reaches the grid."""
+    n = path.size
+    recall = units.cumulated(weights, model)
+    total = recall[:, -1:] + below
+    rows = interpolate_rows(
+        grid * total, np.hstack([recall, total]), np.append(units.edges[model], n + 1.0)
+    )
+    whole = np.clip(np.floor(rows).astype(np.int64), 0, n)
+    before, after = path.values(whole), path.values(whole + 1)
+    count = np.maximum.accumulate(before + (rows - whole) * (after - before), axis=1)
+    return _Arrival(count, whole)
 
 
 def _likely_rows(n: int, grid: FloatArray) -> tuple[float, float]:
@@ -308,12 +327,28 @@ def _draw_curves(
         # agree.
         ends = rng.standard_gamma(0.5, (2, 2, size, 1))
         drawn = slice(begin, begin + size)
-        for model, (arrival, (top, bottom)) in enumerate(zip(arrivals, ends, strict=True)):
-            fall = units.cumulated(weights, model)
-            above = interpolate_rows(arrival.negatives[drawn], units.edges[model], fall)
-            rate = (top + above) / (top + fall[:, -1:] + bottom)
-            low = np.where(arrival.positives[drawn] <= nothing[model], 0.0, rate)
-            high = np.where(arrival.positives[drawn] >= everything[model], 1.0, rate)
+        tasks = [
+            partial(_rates, units, model, weights, ends[model], arrivals[model].negatives[drawn])
+            for model in range(len(paths))
+        ]
+        for model, rate in enumerate(in_threads(tasks, weights.size)):
+            positives = arrivals[model].positives[drawn]
+            low = np.where(positives <= nothing[model], 0.0, rate)
+            high = np.where(positives >= everything[model], 1.0, rate)
             parts[model].append([precision(grid, each, share) for each in (rate, high, low)])
         begin += size
     return [[np.concatenate(each) for each in zip(*part, strict=True)] for part in parts]
+
+
+def _rates(
+    units: JointUnits,
+    model: int,
+    weights: FloatArray,
+    ends: FloatArray,
+    negatives: FloatArray,
+) -> FloatArray:
+    """False-positive rates that these weights of the negatives give one model."""
+    top, bottom = ends
+    fall = units.cumulated(weights, model)
+    above = interpolate_rows(negatives, units.edges[model], fall)
+    return np.asarray((top + above) / (top + fall[:, -1:] + bottom))
