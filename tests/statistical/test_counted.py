@@ -64,3 +64,18 @@ def test_the_first_k_cover_what_the_population_has_there(name):
         found = pr.interval(pr.rank(y, rng.normal(size=200) + y), pr.METRICS[name](40))
         covered.append(found.low <= truth[name] <= found.high)
     assert covers_at_least(covered, 0.94)
+
+
+@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k"])
+def test_the_cut_may_lie_beside_a_cliff(name):
+    """All positives but 3 % are above all negatives but 3 %, and half of the rows are selected.
+
+    With the rows about the cut taken as even it covered 0.91 and 0.85.
+    """
+    rng, covered = np.random.default_rng(6), []
+    for _ in range(400):
+        y = rng.random(40) < 0.5
+        score = rng.random(40) + (y ^ (rng.random(40) < 0.03))
+        found = pr.interval(pr.rank(y, score), pr.METRICS[name](0.5))
+        covered.append(found.low <= 0.97 <= found.high)
+    assert covers_at_least(covered, 0.94)

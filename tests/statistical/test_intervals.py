@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import precall as pr
-from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, rank_batch
+from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, Uniform, rank_batch
 from studies._interval_methods import formula, formula_limits
 from studies.intervals import (
     draw_cells,
@@ -199,3 +199,16 @@ def test_cluster_interval_covers_where_rows_repeat_each_other():
         covered["rows"] += truth in pr.interval(pr.rank(y, s), sampling="classes")
     assert covers_at_least(covered["clusters"] / repeats, 0.93, repeats)
     assert covered["rows"] / repeats < 0.8
+
+
+def test_a_range_of_recall_may_begin_at_a_cliff():
+    """Of the positives .7 are above every negative, the others below: it covered .88.
+
+    With a normal limit of the share that is above the cliff it fell short where nearly all are.
+    """
+    apart = Mixture((Uniform(location=2.0), Uniform(location=-2.0)), (0.7, 0.3))
+    model, metric = Pair(apart, Uniform()), pr.metrics.aucpr(recall=(0.7, 1.0))
+    truth = model.aucpr(0.01, recall=(0.7, 1.0))
+    cells, *sizes = draw_cells(model, 20, 1980, 2000, np.random.default_rng(7), random=True)
+    low, high = formula(metric, "guarded", cells, tuple(sizes), "random").limits(0.95)
+    assert covers_at_least(np.mean((low <= truth) & (truth <= high)), 0.94, 2000)

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 import precall as pr
-from precall.simulate import REGULAR
+from precall.simulate import REGULAR, Binormal, Levels, Mixture, Pair, Uniform
 
 
 def held(model, metric, truth, *, n_pos, prevalence, sets, **options):
@@ -42,3 +42,41 @@ def test_recall_at_a_precision(name, n_pos, prevalence, precision):
     metric = pr.metrics.recall_at_precision(precision)
     count = held(model, metric, truth, n_pos=n_pos, prevalence=prevalence, sets=100)
     assert count >= binom.ppf(1e-4, 100, 0.95)
+
+
+def flat(share):
+    """A scorer that separates the classes, of which a share has the wrong label.
+
+    Precision is the same up to recall ``1 - share``, and falls at once.
+    """
+    high, low = Uniform(location=1.0), Uniform()
+    shares = (1.0 - share, share)
+    return Pair(Mixture((high, low), shares), Mixture((low, high), shares))
+
+
+@pytest.mark.parametrize("n_pos", [20, 100])
+def test_the_threshold_of_a_recall_may_lie_beside_a_cliff(n_pos):
+    """Place and count, each by itself, covered 0.84 and 0.77 here."""
+    model = flat(0.1)
+    truth = float(model.precision(0.9, 0.03))
+    metric = pr.metrics.precision_at_recall(0.9)
+    count = held(model, metric, truth, n_pos=n_pos, prevalence=0.03, sets=300)
+    assert count >= binom.ppf(1e-4, 300, 0.94)
+
+
+@pytest.mark.parametrize("n_pos", [20, 100])
+def test_recall_at_the_precision_that_a_curve_has_all_along(n_pos):
+    """It covered 0.84 and 0.80."""
+    metric = pr.metrics.recall_at_precision(0.5)
+    count = held(flat(0.03), metric, 0.97, n_pos=n_pos, prevalence=0.03, sets=200)
+    assert count >= binom.ppf(1e-4, 200, 0.94)
+
+
+def test_recall_at_a_precision_is_that_of_a_threshold_where_scores_are_tied():
+    """The curve goes on between two thresholds, which are far apart; it covered 0.88."""
+    model = Levels.cut(Binormal(2.0), 10)
+    ends = model.groups.recall
+    truth = float(ends[np.flatnonzero(model.precision(ends, 0.01) >= 0.3)[-1]])
+    metric = pr.metrics.recall_at_precision(0.3)
+    count = held(model, metric, truth, n_pos=100, prevalence=0.01, sets=150)
+    assert count >= binom.ppf(1e-4, 150, 0.95)

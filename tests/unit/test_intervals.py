@@ -473,8 +473,10 @@ def test_limits_of_precision_at_recall_end_where_precision_does():
     assert low == 0.0
 
 
-def test_a_random_prevalence_adds_to_precision_at_recall_in_squares():
+def test_a_random_prevalence_adds_to_precision_at_recall_in_squares(monkeypatch):
     """The logit of precision moves with the logit of prevalence: by p (1 - p) sqrt(1/n + 1/m)."""
+    # Where the curve is straight there is nothing else to look for.
+    monkeypatch.setattr(limits, "two_errors", lambda level: ())
     ranking = pr.rank(*Binormal(1.5).sample(100, 160, rng=1))
     fixed, random = (
         pr.interval(ranking, pr.metrics.precision_at_recall(0.5), sampling=sampling)
@@ -485,6 +487,47 @@ def test_a_random_prevalence_adds_to_precision_at_recall_in_squares():
     assert 0.0 < random.low < random.high < 1.0
     assert p - random.low == pytest.approx(math.hypot(p - fixed.low, own), rel=1e-9)
     assert random.high - p == pytest.approx(math.hypot(fixed.high - p, own), rel=1e-9)
+
+
+def _precision_with_two_errors(positives_before, recall, n, m, z_place, z_count, side):
+    """Precision if the threshold is elsewhere and the count of negatives is off, by hand.
+
+    `positives_before` has the negatives above each positive. `side` is -1 for the nearest place.
+    """
+    skew = (1 - 2 * recall) * max(z_place**2 - 1, 0) / 6
+    skew = min(skew, 0) if side < 0 else max(skew, 0)
+    rank = recall * n + side * z_place * math.sqrt(n * recall * (1 - recall)) + skew
+    passed = positives_before[min(max(math.ceil(rank), 1), n) - 1]
+    tail = scipy.stats.norm.sf(z_count)
+    if side < 0:
+        count = scipy.stats.gamma.ppf(tail, passed) if passed else 0.0
+    else:
+        count = scipy.stats.gamma.isf(tail, passed + 1)
+    tp = recall * n
+    there = tp / (tp + passed)
+    own = z_count * there * (1 - there) * math.sqrt(1 / n + 1 / m)
+    return there - side * math.hypot(there - tp / (tp + count), own)
+
+
+def test_precision_at_a_recall_by_a_cliff_allows_for_place_and_count_together():
+    """Precision .5 for 36 positives, and then 300 negatives before the last four."""
+    y = [1, 0] * 36 + [0] * 300 + [1] * 4
+    before = [*range(36), *[336] * 4]
+    got = pr.interval(pr.rank(y, -np.arange(376)), "precision_at_recall(0.92)")
+    z = scipy.stats.norm.ppf(0.975)
+    shared = [
+        _precision_with_two_errors(before, 0.92, 40, 336, z * one, z * other, -1)
+        for one, other in ((math.sqrt(0.75), 0.5), (0.5, math.sqrt(0.75)))
+    ]
+    assert got.estimate == pytest.approx(36.8 / (36.8 + 336))
+    assert got.high == pytest.approx(max(shared), rel=1e-9)
+    assert got.high > 36.8 / (36.8 + 30)  # the precision before the cliff, and room
+    early = pr.interval(pr.rank(y, -np.arange(376)), "precision_at_recall(0.88)")
+    shared = [
+        _precision_with_two_errors(before, 0.88, 40, 336, z * one, z * other, 1)
+        for one, other in ((math.sqrt(0.75), 0.5), (0.5, math.sqrt(0.75)))
+    ]
+    assert early.low <= min(shared) + 1e-12
 
 
 def test_f_beta_is_that_of_the_confusion_matrix(ranking):
@@ -707,22 +750,34 @@ def test_limits_of_an_estimate_at_an_end_stop_there():
     np.testing.assert_allclose(high, [1.0 - certain, 1.0, 1.0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("sampling", ["rows", "classes"])
-def test_a_range_of_recall_may_begin_before_a_cliff_or_behind_it(sampling):
-    """14 of 20 positives are above all negatives: in the population it may have been 10."""
-    n, m = 20, 180
-    ranking = pr.rank([1] * 14 + [0] * m + [1] * 6, -np.arange(n + m))
-    got = pr.interval(ranking, pr.metrics.aucpr(recall=(0.5, 1.0)), sampling=sampling)
-    z = scipy.stats.norm.ppf(0.975)
-    odds = math.exp(math.sqrt(1 / n + 1 / m)) if sampling == "rows" else 1.0
-    recall = [j / n - z * math.sqrt(j / n * (1 - j / n) / n) for j in range(1, n + 1)]
-    recall = np.maximum.accumulate(np.clip([0.0, *recall], 0.0, 1.0))
+def _range_behind_a_cliff(n, m, z, odds):
+    """The area from recall .5 on, of which 14 positives are above all negatives, recalls moved."""
+    recall = [0.0]
+    for j in range(1, n + 1):
+        # Wilson's lower limit of half a positive less: p with (k/n - p)^2 = z^2 p (1 - p) / n.
+        k = j - 0.5
+        roots = np.roots([1 + z**2 / n, -(2 * k / n + z**2 / n), (k / n) ** 2])
+        recall.append(max(float(min(roots)), recall[-1]) if j < n else 1.0)
     area = 0.0
     for j in range(1, n + 1):
         negatives = (0 if j <= 14 else m) * odds
         if recall[j] > 0.5:
             inside = recall[j] - max(recall[j - 1], 0.5)
             area += inside * recall[j] * n / (recall[j] * n + negatives)
+    return area
+
+
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
+def test_a_range_of_recall_may_begin_before_a_cliff_or_behind_it(sampling):
+    """14 of 20 positives are above all negatives: in the population it may have been 10."""
+    n, m = 20, 180
+    ranking = pr.rank([1] * 14 + [0] * m + [1] * 6, -np.arange(n + m))
+    got = pr.interval(ranking, pr.metrics.aucpr(recall=(0.5, 1.0)), sampling=sampling)
+    z, spread = scipy.stats.norm.ppf(0.975), math.sqrt(1 / n + 1 / m)
+    ways = [(z, 0.0)]
+    if sampling == "rows":
+        ways = [(z, 1.0), (z * math.sqrt(0.75), z * 0.5), (z * 0.5, z * math.sqrt(0.75))]
+    area = min(_range_behind_a_cliff(n, m, by, math.exp(off * spread)) for by, off in ways)
     assert got.low == pytest.approx(area, rel=1e-9)
     assert area < 0.06 < got.estimate
 

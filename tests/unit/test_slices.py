@@ -381,8 +381,9 @@ def test_rests_of_many_thresholds_are_counted_on_fewer_cells(metric, weighted, m
         monkeypatch.setattr(slice_rests, "_MOST_CELLS", cells)
         monkeypatch.setattr(slice_rests, "_FEWEST_CELLS", cells)
         errors.append(np.abs(np.array(fast.rests(0.99, known)[:3]) - expected).max())
-    # To first order the error is that of a cell: sixteen times as many, a sixteenth of it.
-    assert errors[1] < errors[0] / 4
+    # To first order the error is that of a cell: sixteen times as many, a sixteenth of it. Limits
+    # that are looked up at a row jump with it, so their error is that of a cell only at most.
+    assert errors[1] < errors[0] / (2 if metric.startswith("precision") else 4)
     assert errors[2] == pytest.approx(0, abs=1e-9)
 
 

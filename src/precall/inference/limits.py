@@ -33,6 +33,8 @@ _UNSEEN_STEP = 0.5
 # A two-sided interval errs above, too. Both were chosen on simulated data.
 _SEEN_ERROR_ONE_SIDED = 1.0 / 3.0
 _SEEN_ERROR_TWO_SIDED = 1.0 / 2.0
+# Ways to share an error out between two: how much of it each has, as a direction.
+_ANGLES = (math.pi / 6.0, math.pi / 3.0)
 # Stands in for 0 where a logarithm is taken.
 _TINY = 1e-15
 
@@ -42,6 +44,30 @@ def normal_quantile(confidence_level: float) -> float:
     from scipy.special import ndtri
 
     return float(ndtri(0.5 + 0.5 * confidence_level))
+
+
+def level_of(quantile: float) -> float:
+    """Return ``P(|Z| <= quantile)``, the inverse of `normal_quantile`."""
+    from scipy.special import ndtr
+
+    return float(2.0 * ndtr(quantile) - 1.0)
+
+
+def two_errors(confidence_level: float) -> Iterator[tuple[float, float]]:
+    """Return levels of two independent errors whose normal quantiles add in squares to z.
+
+    Distances that add in squares are the most that two errors do together only where both act
+    straight on. Where a curve has a cliff the most has to be looked for: here are some ways to
+    share an error out between two, without those that leave nothing to one of them.
+
+    Examples
+    --------
+    >>> [(round(one, 3), round(other, 3)) for one, other in two_errors(0.95)]
+    [(0.91, 0.673), (0.673, 0.91)]
+    """
+    z = normal_quantile(confidence_level)
+    for angle in _ANGLES:
+        yield level_of(z * math.cos(angle)), level_of(z * math.sin(angle))
 
 
 def certain_limit(n: Any, confidence_level: float) -> Any:

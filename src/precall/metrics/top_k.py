@@ -128,6 +128,26 @@ class TopK(ByRank):
         total = _scored_rows(cells)
         return (self.k * total if self.is_share else np.full(np.shape(total), float(self.k))), total
 
+    def moved_cut(self, cells: Cells, by: Any) -> tuple[Any, Any]:
+        """Return the metric with the cut `by` standard deviations of its place further, and trials.
+
+        The row that is the last one above the cut in the population may lie there in a sample: how
+        many rows are above it is binomial. The trials are the rows that the hits are counted in.
+        Where those are the positives, how many of them are above is the share's own error.
+        """
+        k, scored = self._cut(cells)
+        n, m = totals(cells)
+        variance = k * (1.0 - k / (n + m))
+        if not self.per_row:
+            hits = hits_at(cells, k)
+            variance = np.maximum(variance - hits * (1.0 - hits / n), 0.0)
+        place = np.clip(k + by * np.sqrt(variance), np.minimum(k, 1.0), n + m)
+        # Positives that were never scored come last.
+        hits = hits_at(cells, place) + np.clip(place - scored, 0.0, cells.missed)
+        if self.per_row:
+            return ratio(hits, place), place
+        return ratio(hits, self.over(k, n, n + m)), n
+
     def random(self, ranking: Any) -> float | None:
         """Return what a random order is expected to have: positives in proportion."""
         return self._with_share(ranking, ranking.n_pos / (ranking.n_pos + ranking.n_neg))
@@ -340,3 +360,7 @@ class TopOfRanking(OnData):
     def prevalence_slope(self, cells: Cells) -> Any:
         """Return its derivative by the log odds of the prevalence."""
         return self.at.prevalence_slope(cells)
+
+    def moved_cut(self, cells: Cells, by: Any) -> tuple[Any, Any]:
+        """Return what it would be with the cut elsewhere, and trials."""
+        return self.at.moved_cut(cells, by)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ...metrics.base import totals
 from ...metrics.confusion import OfCounts, OnRows
 from ...metrics.four_counts import SHARES, CountShare, FourCounts
 from .. import limits
@@ -212,7 +213,10 @@ def _design_effect(case: Case) -> float:
 class Trials(Stabilised):
     """Limits of a share of as many trials as the influence variance is worth.
 
-    For the rows above a cut by rank, which another sample would put elsewhere.
+    For the rows above a cut by rank, which another sample would put elsewhere. The influence of a
+    row takes what is about the cut as even; where the scores have a cliff there it is not. So the
+    limits are not inside of those with the cut elsewhere, cut and share each with a part of the
+    error.
     """
 
     share_limits: Limits
@@ -225,7 +229,18 @@ class Trials(Stabilised):
         spread = estimate * (1.0 - estimate)
         worth = spread / np.maximum(form.variance, 1e-300)
         trials = np.where(spread > 0.0, np.minimum(worth, most), most)
-        return self.share_limits(estimate * trials, trials, level)
+        low, high = self.share_limits(estimate * trials, trials, level)
+        rows = sum(totals(form.cells))
+        # Places are as sure as the rows that count.
+        effect = np.sqrt(rows / sum(form.sizes))
+        for of_cut, of_share in limits.two_errors(level):
+            far = effect * limits.normal_quantile(of_cut)
+            for by in (-far, far):
+                value, places = form.metric.moved_cut(form.cells, by)  # type: ignore[attr-defined]
+                value, places = form.metric.to_unit(value), places / effect**2
+                ends = self.share_limits(value * places, places, of_share)
+                low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
+        return low, high
 
 
 def _clopper_pearson(successes: Any, trials: Any, level: float) -> tuple[Any, Any]:

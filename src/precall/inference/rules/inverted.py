@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ...metrics.points import PrecisionAtRecall
 from ...ranking import Cells
+from .. import limits
 from .mover import MOVER
 from .rule import Case, ClosedForm, Rule, closed_form
 
@@ -51,6 +52,7 @@ class Recalls:
         # To the next recall below, and to the next above: in between nothing was asked. And there
         # is room for a kind of rows above everything that the sample does not show.
         lower, upper = grid[surely + 1], grid[maybe + 2] if maybe >= 0 else grid[1]
+        lower = _at_a_threshold(observed, lower, confidence_level)
         return (
             metric.from_unit(min(lower, observed.estimate, observed.guard(confidence_level))),
             metric.from_unit(max(upper, observed.estimate, observed.ceiling(confidence_level))),
@@ -61,6 +63,24 @@ class Recalls:
         """Half of what an interval of plus and minus one has."""
         low, high = self.limits(math.erf(math.sqrt(0.5)))
         return float(high - low) / 2.0
+
+
+def _at_a_threshold(form: ClosedForm, lower: float, level: float) -> float:
+    """Return a lower limit of the recall of a threshold, from one of the curve.
+
+    Between the thresholds of tied scores the curve goes on, and there is no threshold. The last one
+    before has a recall that is a share of the positives; it is at most the tie away. The upper
+    limit is that of the curve, so the lower one may take all of the error.
+    """
+    cells, n = form.cells, form.sizes[0]
+    ends = np.concatenate([[0.0], np.cumsum(cells.positives) / cells.all_positives])
+    row = int(np.searchsorted(ends[1:], lower, side="right"))
+    if row + 1 >= ends.size:
+        return lower
+    start, tie = ends[row], ends[row + 1] - ends[row] - 1.0 / n
+    z = limits.normal_quantile(max(2.0 * level - 1.0, 0.0))
+    room = z * math.sqrt(start * (1.0 - start) / n)
+    return float(min(lower, max(start - room, lower - max(tie, 0.0))))
 
 
 @dataclass(frozen=True, kw_only=True)
