@@ -39,6 +39,20 @@ def test_check_finds(run, tmp_path, columns, options, words):
     assert words in result.out
 
 
+def test_check_looks_at_the_labels_that_are_there_too(run, tmp_path):
+    """Otherwise a user fills in what is missing, and is refused a second time."""
+    path = tmp_path / "a.csv"
+    path.write_text("y,s\nyes,1\n,2\nno,3\nunknown,4\n", encoding="utf-8")
+    out = run("check", path, "--label", "y", "--score", "s").out
+    assert "column 'y' has 1 missing value" in out
+    assert "has 3 different labels ('yes', 'no', 'unknown')" in out
+    assert "a label that is not known has to be empty, for --missing drop" in out
+    path.write_text("y,s\n1,1\n,2\n1,3\n", encoding="utf-8")
+    assert "has no negative rows" in run("check", path, "--label", "y", "--score", "s").out
+    path.write_text("y,s\n1,1\n,2\n0,3\n", encoding="utf-8")
+    assert len(run("check", path, "--label", "y", "--score", "s").out.splitlines()) == 4
+
+
 def test_check_says_that_nothing_is_wrong(run, csv_file):
     result = run("check", csv_file, "--label", "y", "--score", "a", "--score", "b", "--group", "g")
     assert result.status == 0

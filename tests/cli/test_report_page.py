@@ -191,3 +191,17 @@ def test_rows_that_were_left_out_are_said_before_anything_is_quoted(run, tmp_pat
     [how] = re.findall(r'<section id="how".*?</section>', page, flags=re.DOTALL)
     assert "was read with &#39;;&#39; between the columns and a decimal comma." in how
     assert "left out" not in how
+
+
+def test_labels_that_count_as_negative_are_said_before_anything_is_quoted(run, tmp_path):
+    rng = np.random.default_rng(2)
+    label = rng.choice(["yes", "no", "unknown"], 3000)
+    score = rng.normal(size=3000) + 2 * (label == "yes")
+    lines = [f"{one},{value:.4f}" for one, value in zip(label, score, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["y,s", *lines]), encoding="utf-8")
+    options = ("--label", "y", "--score", "s", "--pos-label", "yes", "-o", tmp_path / "page.html")
+    assert run("report", tmp_path / "a.csv", *options).status == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8").replace("&#x27;", "'")
+    [said] = re.findall(r'<section id="findings".*?</section>', page, flags=re.DOTALL)
+    assert "Label column 'y': 'yes' is positive, and " in said
+    assert " are negative." in said

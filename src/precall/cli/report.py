@@ -14,6 +14,7 @@ from ..exceptions import InputError
 from ..metrics import Metric
 from ..readers.columns import Roles
 from ..readers.header import column_names
+from ..readers.label_columns import NEGATIVE_REST
 from ..readers.large import LARGE
 from ..readers.messages import listed_names, no_header
 from ..readers.missing import LEFT_OUT
@@ -39,6 +40,9 @@ from .options import (
     time_option,
 )
 from .terminal import spinner
+
+# What was decided while reading and changes the numbers ends like this.
+_FIRST = (LEFT_OUT, NEGATIVE_REST)
 
 
 @click.command(
@@ -153,8 +157,8 @@ def command(
     once = dict.fromkeys(said)
     origin = replace(
         origin,
-        notes=tuple(words for words in once if not words.endswith(LEFT_OUT)),
-        left_out=tuple(words for words in once if words.endswith(LEFT_OUT)),
+        notes=tuple(words for words in once if not words.endswith(_FIRST)),
+        said_first=tuple(words for words in once if words.endswith(_FIRST)),
     )
     with spinner() as say:
         say("writing the page")

@@ -73,14 +73,15 @@ class Origin:
         The words of the command that makes the page again; empty if there is none.
     notes : tuple of str
         What was decided while the data were read.
-    left_out : tuple of str
-        Rows that were left out, which is said before anything is quoted.
+    said_first : tuple of str
+        What changes the numbers and is said before any is quoted: rows that were left out, and
+        labels that count as negative.
     """
 
     source: str = ""
     command: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    said_first: tuple[str, ...] = ()
 
 
 def write_report(evaluation: Evaluation, path: str | Path, *, origin: Origin | None = None) -> Path:

@@ -257,7 +257,7 @@ def _read(table: Any, name: str, read: Callable[..., Any]) -> Any:
 
 
 def find_problems(source: Named, roles: Roles, options: ReadOptions | None = None) -> list[str]:
-    """Return everything that is wrong with a file, a line for each column that has something.
+    """Return everything that is wrong with a file, a line for each problem of a column.
 
     The lines quote the file: they are for its owner, and not private.
 
@@ -297,7 +297,21 @@ def find_problems(source: Named, roles: Roles, options: ReadOptions | None = Non
                 problems += _empty_class(found, roles)
         except InputError as error:
             problems.append(str(error))
+            if role == "positive":
+                problems += _known_labels(table, roles)
     return problems
+
+
+def _known_labels(table: Any, roles: Roles) -> list[str]:
+    """What is wrong with the labels that are there, where others are missing."""
+    missing = _missing(column_of(table, roles.label))
+    if not missing.any() or missing.all():
+        return []
+    readers = _readers(table.filter(~missing), roles, lambda sentence: None)
+    try:
+        return _empty_class(readers["positive"](), roles)
+    except InputError as error:
+        return [str(error)]
 
 
 def _empty_class(positive: Mask, roles: Roles) -> list[str]:

@@ -14,6 +14,8 @@ from .messages import shown
 
 Mask = npt.NDArray[np.bool_]
 
+#: How a sentence ends that says which labels count as negative.
+NEGATIVE_REST = "are negative."
 #: With more labels than this, a column of something else was probably named.
 MOST_LABELS = 100
 
@@ -54,7 +56,10 @@ def _refuse_many(name: str, labels: Sequence[Any], pos_label: Any) -> None:
         return
     way = "make a column that says positive or not"
     if len(labels) <= MOST_LABELS:
-        way = "say which one is positive with pos_label=, and the others are negative"
+        way = (
+            "say which one is positive with pos_label=, and the others are negative (a label that "
+            "is not known has to be empty, for missing='drop')"
+        )
     raise InputError(
         f"{name} has {len(labels)} different labels ({listed(labels)}), and two are allowed: {way}."
     )
@@ -64,7 +69,7 @@ def say_rest(name: str, labels: Sequence[Any], positive: Any, say: Callable[[str
     """Say which labels are negative, where there are several."""
     others = [one for one in labels if one != positive]
     if len(others) > 1:
-        say(f"{name}: {shown(positive)} is positive, and {listed(others)} are negative.")
+        say(f"{name}: {shown(positive)} is positive, and {listed(others)} {NEGATIVE_REST}")
 
 
 def positive_numbers(
