@@ -392,8 +392,7 @@ def test_of_very_many_groups_those_with_most_positives_are_compared(rng):
     assert len(evaluation.groups) == 200 == len(found) + len(found.too_small)
     assert len(found) == np.count_nonzero(counts >= 10)
     assert found.worst.levels == {"group": "5"}
-    assert "5 is the lowest of" in told(evaluation)
-    assert "is worse than the rest" in told(evaluation)
+    assert "The model is worse in 5 than in the rest of the rows." in told(evaluation, "warning")
     # The rest of a group is all other rows, those of groups that are not shown too.
     mask = group == 5
     rest = pr.interval(pr.rank(y[~mask], score[~mask]), "aucnpr", prevalence=y.mean())
@@ -407,6 +406,24 @@ def test_groups_are_named_as_the_caller_says(rng):
     names = {0: "left", 1: "right"}
     evaluation = evaluate(y, {"m": rng.normal(size=600) + y}, groups=code, group_names=names)
     assert {one.levels["group"] for one in evaluation.slices[0]} == {"left", "right"}
+
+
+def test_the_lowest_group_is_not_blamed_for_what_is_shown_of_another(rng):
+    """A small group is the lowest by chance; a large one is worse, and shown to be."""
+    from precall.evaluation.group_table import group_sentences
+
+    group = np.repeat(["few", "many", "rest"], [60, 4000, 4000])
+    y = rng.random(group.size) < 0.3
+    score = rng.normal(size=group.size) + y * np.where(group == "rest", 2.2, 1.6)
+    part = np.flatnonzero(group == "few")
+    score[part] = rng.normal(size=part.size) + 1.2 * y[part]
+    evaluation = evaluate(y, {"m": score}, groups=group)
+    lowest, shown = group_sentences(evaluation)
+    assert lowest.startswith("few is the lowest of 3 groups and is not shown to be worse than")
+    assert shown == "Shown to be worse than the rest: many."
+    # What to know says only what is shown, and no number a second time.
+    [warned] = [one.text for one in evaluation.findings if one.level == "warning"]
+    assert warned == "The model is worse in many than in the rest of the rows."
 
 
 def test_groups_are_compared_at_the_prevalence_that_was_given(rng):

@@ -43,7 +43,7 @@ def test_fewer_positives_are_told_from_a_worse_ranking(changed):
     ]
     said = time_sentences(result, found, "net")
     assert said[0].startswith("net: the ranking is worse in 2026-04-01 than in the first window")
-    assert said[1].startswith("The share of positives is another in 2026-03-01 than in")
+    assert said[1].startswith("The share of positives is different in 2026-03-01 than in")
     levels = {finding.text: finding.level for finding in result.findings}
     assert levels[said[0]] == "warning"
     assert levels[said[1]] == "note"

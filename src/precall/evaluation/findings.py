@@ -14,7 +14,7 @@ from ..ranking.ranking_set import RankingSet
 from . import wording
 from .answer import HINT_POSITIVES
 from .decisions import DecisionValue
-from .group_table import best_slices, group_sentences
+from .group_table import worse_groups
 from .model_result import Measure, ModelEvaluation
 from .over_time import best_windows, time_sentences
 from .results import Evaluation, Finding
@@ -326,8 +326,8 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
                 else "Compare groups by AUCNPR, which takes the floor out."
             )
         )
-    if evaluation.slices and best_slices(evaluation).below:
-        yield from map(_warning, group_sentences(evaluation))
+    if worse := worse_groups(evaluation, _subject(evaluation.best, evaluation)):
+        yield _warning(worse)
     if evaluation.left_out:
         yield _note(f"{wording.plural(evaluation.left_out, 'small group')} left out of the tables.")
 

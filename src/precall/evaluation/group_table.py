@@ -97,11 +97,20 @@ def group_sentences(evaluation: Evaluation) -> list[str]:
     sentences = [f"{lowest}: difference {by}, p {equals} after adjusting for the choice."]
     others = [row.title for row in rows[1:] if row.verdict == "worse"]
     if others:
-        named = wording.listing(others[:_MOST_NAMED])
-        more = len(others) - _MOST_NAMED
-        rest = f" and {more} more" if more > 0 else ""
-        sentences.append(f"Also worse than the rest: {named}{rest}.")
+        # Of more rows, a smaller difference is shown: the lowest group need not be one of these.
+        also = "Also worse" if worst.verdict == "worse" else "Shown to be worse"
+        sentences.append(f"{also} than the rest: {wording.listing(others, _MOST_NAMED)}.")
     return sentences
+
+
+def worse_groups(evaluation: Evaluation, model: str) -> str:
+    """Say in which groups the best model is worse than in the rest; nothing if in none."""
+    worse = [row.title for row in group_rows(evaluation) if row.verdict == "worse"]
+    if not worse:
+        return ""
+    return (
+        f"{model} is worse in {wording.listing(worse, _MOST_NAMED)} than in the rest of the rows."
+    )
 
 
 _MOST_NAMED = 5

@@ -127,24 +127,19 @@ def time_sentences(evaluation: Evaluation, found: Windows, title: str) -> list[s
     sentences = []
     if worse:
         sentences.append(
-            f"{of} ranking is worse in {_named(worse)} than in {first}: positives and negatives "
-            "are separated less well, whatever the prevalence."
+            f"{of} ranking is worse in {wording.listing(worse, _MOST_NAMED)} than in {first}: "
+            "positives and negatives are separated less well, whatever the prevalence."
         )
     if better:
-        sentences.append(f"{of} ranking is better in {_named(better)} than in {first}.")
+        sentences.append(
+            f"{of} ranking is better in {wording.listing(better, _MOST_NAMED)} than in {first}."
+        )
     if not (worse or better):
         sentences.append(f"{of} ranking is not shown to have changed since {first}.")
     if prevalence:
         alone = "" if worse or better else "; that by itself moves AUCPR"
-        sentences.append(
-            f"The share of positives is another in {_named(prevalence)} than in {first}{alone}."
-        )
+        moved = wording.listing(prevalence, _MOST_NAMED)
+        sentences.append(f"The share of positives is different in {moved} than in {first}{alone}.")
     else:
         sentences.append(f"The share of positives is not shown to have changed since {first}.")
     return sentences
-
-
-def _named(starts: list[str]) -> str:
-    first = wording.listing(starts[:_MOST_NAMED])
-    more = len(starts) - _MOST_NAMED
-    return f"{', '.join(starts[:_MOST_NAMED])} and {more} more" if more > 0 else first

@@ -287,13 +287,15 @@ def clean_names(names: Sequence[object], longest: int = _LONGEST_NAME) -> list[s
     return names_shown
 
 
-def listing(items: Iterable[str]) -> str:
-    """Return items as a sentence lists them.
+def listing(items: Iterable[str], most: int | None = None) -> str:
+    """Return items as a sentence lists them; those after the first `most` are counted.
 
     Examples
     --------
-    >>> listing(["a"]), listing(["a", "b"]), listing(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
+    >>> listing(["a"]), listing(["a", "b"]), listing(["a", "b", "c"]), listing("abcd", most=2)
+    ('a', 'a and b', 'a, b and c', 'a, b and 2 more')
     """
     *head, last = items
+    if most is not None and len(head) >= most:
+        head, last = head[:most], f"{len(head) + 1 - most:,} more"
     return f"{', '.join(head)} and {last}" if head else last
