@@ -906,6 +906,14 @@ def test_the_page_opens_at_the_highest_f1_and_says_so(visit, tmp_path, prevalenc
     assert "F1 is highest" not in view.text("#confusion-note")
 
 
+@pytest.mark.parametrize("chart", ["pr", "roc", "gain"])
+def test_the_highest_tick_has_room_in_browsers_with_taller_letters(view, chart):
+    """A label that leaves the chart is left out, as Firefox did with the 1 of smaller charts."""
+    top = view.page.locator(f"#{chart}-chart .ytick text", has_text=re.compile("^1$"))
+    room = top.bounding_box()["y"] - view.page.locator(f"#{chart}-chart").bounding_box()["y"]
+    assert room >= 3
+
+
 def test_a_point_in_the_corner_of_a_chart_is_drawn_whole(visit, tmp_path):
     y = np.repeat([1, 0], [20, 100])
     view = visit(write_report(evaluate(y, y + 0.0, curves=True), tmp_path / "perfect.html"))

@@ -224,7 +224,7 @@
       ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1 }),
         axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], Object.assign({ type: "log", separatethousands: true, automargin: true }, most / least > 100 ? { dtick: 1 } : { tickvals: oneTwoFive(), ticktext: oneTwoFive().map(String) })))
       : layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
-    chart.margin = { l: 48, r: 6, t: 6, b: 42 };
+    chart.margin = { l: 48, r: 6, t: 12, b: 42 }; // browsers with taller letters would leave out the highest tick
     if (printing()) chart.yaxis.title.font.size = 11; // the longest title is as long as the paper's chart is high
     draw(kind + "-chart", traces, chart);
   }
