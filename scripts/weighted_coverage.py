@@ -1,11 +1,10 @@
 """Print how intervals and bands do where rows were kept with a chance that depends on the score.
 
-A row that was kept with probability p weighs 1/p. The rule for such weights was chosen on the
-scenarios of `UNSEEN` and `HELD_OUT`; the regular ones, the two below and the last two designs were
-looked at when it was finished:
+A row that was kept with probability p weighs 1/p. The rules for such weights were chosen on the
+scenarios of `UNSEEN` and `HELD_OUT`; the regular ones and the two below are for reports:
 
-    .venv/bin/python -m scripts.weighted_coverage --data-sets 150
-    .venv/bin/python -m scripts.weighted_coverage --data-sets 60 --bands
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 400
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --bands --scenarios new
 """
 
 from __future__ import annotations

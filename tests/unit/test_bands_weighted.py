@@ -1,12 +1,19 @@
 """Bands of rows whose weights differ inside a class."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import precall as pr
 from precall.inference.bands.fiducial import draw_rates
 from precall.inference.bands.paths import negatives_path, positives_path
-from precall.inference.bands.weighted_draws import draw_weighted, weights_vary
+from precall.inference.bands.weighted_draws import (
+    _as_heavy_as_around,
+    _positives_first,
+    draw_weighted,
+    weights_vary,
+)
 from precall.simulate import UNSEEN, Binormal
 
 GRID = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
@@ -134,6 +141,86 @@ def test_a_band_leaves_room_for_heavy_positives_that_were_not_seen():
     # The first spacing is a thirtieth of the positives, or may be nearly half of them.
     assert reached[0] < 0.2
     assert reached[1] > 0.35
+
+
+def test_an_upper_limit_counts_no_more_heavy_positives_below_than_were_seen():
+    """40 positives of weight 1, two of 80 tied with negatives, and heavy negatives below.
+
+    No negative need lie above the first of the two. Its recall is made of the spacings above it,
+    over those of all positives and one more of their mean weight. That one once weighed 65.
+    """
+    y = np.concatenate([np.ones(42), np.zeros(53)])
+    s = np.concatenate([np.arange(40.0, 0, -1), np.zeros(5), np.full(50, -1.0)])
+    ranking = pr.rank(y, s, sample_weight=np.where(s > 0, 1.0, 80.0))
+    rates, _ = draw_weighted(ranking, "pr", GRID, DRAWS, np.random.default_rng(1), "interpolate")
+    light, heavy, other, end = np.random.default_rng(2).gamma([40, 1, 1, 1], size=(10**6, 4)).T
+    above = light + 80 * heavy
+    recall = above / (above + 80 * other + 200 / 42 * end)
+    expected = np.mean(recall[:, None] > GRID, axis=0)
+    # Five standard errors; at recalls of 0.5 and 0.7 a weight of 65 takes off 0.24 and 0.22.
+    assert np.mean(rates.low == 0, axis=0) == pytest.approx(expected, abs=5 * 0.5 / DRAWS**0.5)
+
+
+def heavy_above(rows, place):
+    """Sum of squares over sum of the weights of ten rows above, and of all that come with them."""
+    places = sorted({at for at, _ in rows})
+    above = [each for each in places if each < place]
+    while len([at for at, _ in rows if at in above]) < 10:
+        above = places[: len(above) + 1]
+    first = above[-1:]
+    while len([at for at, _ in rows if at in first]) < 10:
+        first = above[-len(first) - 1 :]
+    taken = [weight for at, weight in rows if at in first]
+    return sum(weight**2 for weight in taken) / sum(taken)
+
+
+def own_to_other(y, weight):
+    """What a positive weighs where a negative weighs 1: by those next above, or next below."""
+    places = np.flatnonzero(y)
+    edges = [-1, *places, y.size]
+    gaps = [weight[first + 1 : last] for first, last in itertools.pairwise(edges)]
+    found = []
+    for beside in (gaps[:-1], gaps[1:]):
+        pairs = zip(weight[places], beside, strict=True)
+        both = [(ours, gap.mean()) for ours, gap in pairs if gap.size]
+        found.append(sum(ours for ours, _ in both) / sum(theirs for _, theirs in both))
+    return min(found)
+
+
+def test_light_positives_among_heavy_rows_vary_as_those_do():
+    """Rows that weigh 1 or 9, whatever their class and place: against a count by hand."""
+    rng = np.random.default_rng(4)
+    y = (rng.random(120) < np.linspace(0.5, 0.1, 120)).astype(int)
+    weight = np.where(rng.random(120) < 0.5, 1.0, 9.0)
+    places = _positives_first(pr.rank(y, -np.arange(120.0), sample_weight=weight))
+    found = _as_heavy_as_around(places)
+    weight = np.where(y == 1, weight, weight * own_to_other(y, weight))
+    # Negatives between two positives are one place, and so is each positive.
+    place = 2 * (np.cumsum(y) - y) + y
+    down, up = (list(zip(each, weight, strict=True)) for each in (place, -place))
+    for square, row in zip(found.own.square, np.flatnonzero(y), strict=True):
+        around = min(heavy_above(down, place[row]), heavy_above(up, -place[row]))
+        assert square == pytest.approx(weight[row] * max(weight[row], around))
+    light = places.own.total == 1.0
+    assert light.any()
+    assert np.all(found.own.square[light] > 4.0)
+    assert np.array_equal(found.own.total, places.own.total)
+
+
+@pytest.mark.parametrize("design", ["falling", "rising", "steps"])
+def test_weights_that_are_a_function_of_the_score_vary_by_themselves(design):
+    y = np.random.default_rng(5).random(200) < np.linspace(0.5, 0.1, 200)
+    place = np.arange(200)
+    weight = {
+        "falling": 1.02**-place,
+        "rising": 1.02**place,
+        "steps": np.select([place < 60, place < 120], [1.0, 5.0], 80.0),
+    }[design]
+    places = _positives_first(pr.rank(y, -place, sample_weight=weight))
+    found = _as_heavy_as_around(places).own.square
+    # The first ten rows, and the last, have fewer on one side.
+    inner = slice(None) if design == "steps" else (place[y] >= 10) & (place[y] < 190)
+    assert found[inner] == pytest.approx(places.own.square[inner], rel=1e-9)
 
 
 @pytest.mark.parametrize("exponents", [(0, 9), (-9, 0, 9)])

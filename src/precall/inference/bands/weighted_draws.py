@@ -7,17 +7,19 @@ weigh the same, this is what :mod:`.fiducial` draws.
 
 A row that was not seen weighs what rows beside it do. So the half row of the other class that is
 added at the top grows where rows are heavier than those above, and one more spacing of the own
-class lies where others are heaviest beside light own rows.
+class lies where others are heaviest beside light own rows. Own rows that are light by chance, among
+heavier rows above and below, vary as much as those do.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from precall._numerics import ratio
 from precall.metrics.base import totals
 from precall.ranking import Cells, Ranking
 
@@ -35,6 +37,8 @@ _MAX_THRESHOLDS = 400
 _TIED_CELLS = 20
 # Own rows to either side that say what an own row weighs, and what any row does.
 _NEAR, _BESIDE = 5, 2
+# Rows above, and rows below, that say how heavy rows may be at a place.
+_AROUND = 10
 # An unseen spacing is cut into so many, with others between.
 _PARTS = 3
 
@@ -70,6 +74,10 @@ class _Weights:
     def times(self, share: Any) -> _Weights:
         """Return a share of the rows of each cell."""
         return _Weights(*(field * share for field in self.fields))
+
+    def as_heavy(self, times: float) -> _Weights:
+        """Return the same rows, each so many times as heavy."""
+        return _Weights(self.total * times, self.square * times**2, self.rows)
 
     def draw(self, rng: np.random.Generator, n_draws: int) -> FloatArray:
         """Draw the weight of every cell."""
@@ -132,8 +140,9 @@ def draw_weighted(
     local = LocalWeights.of(coarse.cells, coarse.rows or coarse.cells, coarse.squares)
     tied = _negatives_first(coarse) if kind == "roc" else _positives_first(coarse)
     own, other = (1, 0) if kind == "roc" else (0, 1)
-    ends = np.array([local.bottom[own], local.top[other], local.bottom[other]])
-    tied = _with_unseen(tied, local.bottom[own] / local.bottom[other])
+    mean = np.sum(tied.own.total) / np.sum(tied.own.rows)
+    ends = np.array([local.bottom[own], local.top[other], local.bottom[other], mean])
+    tied = _with_unseen(_as_heavy_as_around(tied), local.bottom[own] / local.bottom[other])
     drawn = _draw(_spread(tied), ends, grid, n_draws, rng)
     fewest = most = drawn
     if ties == "bound" and tied.inside.rows.any():
@@ -159,10 +168,12 @@ def _draw(
 def _draw_block(
     places: _Places, ends: FloatArray, grid: FloatArray, n_draws: int, rng: np.random.Generator
 ) -> _Drawn:
-    """Draw weights of all cells; `ends` are those of an unseen own row and of others at both ends.
+    """Draw weights of all cells.
 
-    As in the fiducial band, a whole spacing follows the last own row, and half a row of the other
-    class is added at either end. That at the top weighs what the heaviest rows so far do.
+    `ends` are the weights of an unseen own row at the bottom, of others at both ends, and of an own
+    row that was seen, on average. As in the fiducial band, a whole spacing follows the last own
+    row, and half a row of the other class is added at either end. That at the top weighs what the
+    heaviest rows so far do.
     """
     unseen = rng.standard_gamma(0.5, (n_draws, 4)) * ends[[0, 0, 1, 2]]
     end = unseen[:, :1] + unseen[:, 1:2]
@@ -182,9 +193,9 @@ def _draw_block(
     first = 1 + np.count_nonzero(counted < 1.0)
     last = np.count_nonzero(counted <= np.round(counted[-1] + places.after.rows[0], 9) - 1.0)
     rates = others / whole
-    # Heavy own rows that were not seen below all others need not exist.
-    seen = np.sum(places.own.square) / np.sum(places.own.total)
-    fewer = own / (own[:, -2:-1] + end * min(seen / ends[0], 1.0))
+    # Heavy own rows that were not seen below all others need not exist, also where some were seen:
+    # those have spacings of their own.
+    fewer = own / (own[:, -2:-1] + end * min(ends[3] / ends[0], 1.0))
     return _Drawn(
         interpolate_rows(level, place, rates),
         np.where(level < fewer[:, first : first + 1], 0.0, interpolate_rows(level, fewer, rates)),
@@ -211,6 +222,69 @@ def _beside(values: FloatArray, number: int) -> FloatArray:
     return np.asarray(total[last] - total[np.maximum(index - number, 0)])
 
 
+def _as_heavy_as_around(places: _Places) -> _Places:
+    """Let the own rows of a cell vary as if they were as heavy as rows above and below it.
+
+    The variance of a sum of weights is that of rows which might have been drawn. Of few rows it is
+    taken too small just where their sum is, when those drawn are light ones by chance. The rows
+    around are more; of both sides the lighter one tells, so that where weights are a function of
+    the score hardly anything changes: rows on one side weigh no more than own rows do there.
+    """
+    own = places.own
+    times = _own_to_other(places)
+    before, inside, after = (
+        part.as_heavy(times) for part in (places.before, places.inside, places.after)
+    )
+    line = _Weights(
+        *(
+            np.append(np.stack([first, second], axis=-1), last)
+            for first, second, last in zip(
+                before.fields, own.plus(inside).fields, after.fields, strict=True
+            )
+        )
+    )
+    around = np.minimum(_heavy_above(line), _heavy_above(line[::-1])[::-1])[1::2]
+    square = np.maximum(own.square, own.total * around)
+    return replace(places, own=_Weights(own.total, square, own.rows))
+
+
+def _heavy_above(line: _Weights) -> FloatArray:
+    """What rows above each place weigh, each counted by its weight; of the first if there are few.
+
+    They are in as many places as it takes to have `_AROUND` of them.
+    """
+    reached = np.append(0.0, np.cumsum(line.rows))
+    few = min(_AROUND, reached[-1])
+    stop = np.maximum(np.arange(line.rows.size), np.searchsorted(reached, few))
+    start = np.searchsorted(reached, reached[stop] - few, side="right") - 1
+    # Sums of their own: differences of running sums would lose light rows after heavy ones.
+    both = np.stack([start, stop], axis=-1).ravel()
+    square, total = (
+        np.add.reduceat(np.append(field, 0.0), both)[::2] for field in (line.square, line.total)
+    )
+    return ratio(square, total)
+
+
+def _own_to_other(places: _Places) -> float:
+    """How many times another row an own one weighs at the same place.
+
+    Others next above own rows tell, or those next below. Where weights rise along the score one of
+    the two is too large, where they fall the other: the smaller is taken.
+    """
+    own, inside = places.own, places.inside
+    later = _Weights(
+        *(
+            np.append(first[1:], last)
+            for first, last in zip(places.before.fields, places.after.fields, strict=True)
+        )
+    )
+    found = []
+    for gap in (places.before.plus(inside), later.plus(inside)):
+        beside = own.rows * ratio(gap.total, gap.rows)
+        found.append(float(ratio(np.sum(own.total[beside > 0]), np.sum(beside))))
+    return min(each for each in found if each > 0)
+
+
 def _with_unseen(places: _Places, times: float) -> _Places:
     """Put one more spacing where others are heaviest beside light own rows.
 
@@ -219,7 +293,7 @@ def _with_unseen(places: _Places, times: float) -> _Places:
     most of that is in one of them.
     """
     own, rows = places.own, places.before.rows
-    total, square = places.before.total * times, places.before.square * times**2
+    total, square, _ = places.before.as_heavy(times).fields
     held = rows > 0
     least = np.min(np.append(own.total / own.rows, total[held] / rows[held]))
     near = _beside(own.square, _NEAR) / _beside(own.total, _NEAR)
