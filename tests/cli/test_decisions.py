@@ -45,6 +45,9 @@ def test_they_are_in_the_json_and_on_the_page(evaluation, tmp_path):
     assert "What are its decisions worth?" in page
     assert "expected cost" in page
     assert "can be taken for probabilities" in page
+    # What the band and the cost are about.
+    assert "confidence at all the probabilities that it spans, for its model by itself." in page
+    assert "what errors cost per row, in units of a false alarm." in page
 
 
 def test_nothing_is_shown_unasked(example, tmp_path):

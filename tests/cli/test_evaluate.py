@@ -546,3 +546,11 @@ def test_a_long_word_has_a_line_of_its_own_and_is_not_broken(encoding):
         " aucpr",
         "      +0.40      over 0.3  passed",
     ]
+
+
+def test_a_date_and_its_numbers_stay_on_one_line_where_words_can_be_folded():
+    written = io.StringIO()
+    columns = [("from", "left"), ("AUCPR", "right"), ("at 8.47 %", "right"), ("since", "left")]
+    rows = [["2025-06-01", "0.67 (0.40–0.85)", "0.67 (0.37–0.86)", "too few rows of a class"]]
+    terminal.grid(Console(file=written, width=60), columns, rows)
+    assert "2025-06-01  0.67 (0.40–0.85)  0.67 (0.37–0.86)  too few rows" in written.getvalue()

@@ -444,6 +444,14 @@ def test_groups_with_few_positives_are_counted_and_those_without_any_are_not(few
     assert ("1 of 2 groups has rows of one class only" in told(evaluation)) == (few == 0)
 
 
+def test_two_ways_to_compute_a_metric_have_two_titles(good):
+    y, score = good
+    other = "aucpr(estimator=davis_goadrich)"
+    measures = evaluate(y, {"a": score}, metrics=[other]).models[0].measures
+    assert measures["aucpr"].title == "AUCPR"
+    assert measures[other].title == "AUCPR (estimator davis goadrich)"
+
+
 def test_what_holds_for_all_groups_is_said_of_all():
     y, score = spread(15, 485)
     evaluation = evaluate(

@@ -184,7 +184,11 @@ def grid(
             (title if justify == "left" else wrapped(title, width), justify)
             for (title, justify), width in zip(columns, widths, strict=True)
         ]
-        room = output.width - indent - sum(width + 2 for width in widths[1:])
+        least = (
+            min(width, _SHORTEST_NAME) if justify == "left" else width
+            for (_, justify), width in zip(columns[1:], widths[1:], strict=True)
+        )
+        room = output.width - indent - sum(width + 2 for width in least)
         longest = max((len(word) for row in rows for word in row[0].split()), default=0)
         if columns[0][1] == "left" and room < min(longest, output.width - indent):
             _stacked(output, columns, rows, widths, indent)

@@ -10,6 +10,7 @@ from ..exceptions import UndefinedMetricError
 from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import METRICS, Metric, aucnpr, aucpr
+from ..metrics.registry import full_title
 from ..ranking import Ranking
 from .model_result import Measure
 from .settings import Settings
@@ -53,7 +54,7 @@ def measure(metric: Metric, ranking: Ranking, intervals: Intervals) -> Measure:
             note = f"no interval: {error}"
     return Measure(
         name=metric.name,
-        title=metric.title,
+        title=full_title(metric),
         explanation=explained(metric),
         estimate=metric(ranking) if found is None else found.estimate,
         interval=found,
@@ -77,7 +78,7 @@ def _one_class(metric: Metric, ranking: Ranking) -> Measure:
     known = value == value
     return Measure(
         name=metric.name,
-        title=metric.title,
+        title=full_title(metric),
         explanation=explained(metric),
         estimate=value,
         interval=None,

@@ -116,9 +116,11 @@ def title_of(words: str) -> str:
     >>> title_of("aucpr(estimator=davis_goadrich, recall=(0, 0.5))")
     'AUCPR (estimator davis goadrich, recall 0 to 0.5)'
     """
-    if words.partition("(")[0] not in METRICS:
-        return words
-    metric = parse(words)
+    return full_title(parse(words)) if words.partition("(")[0] in METRICS else words
+
+
+def full_title(metric: Metric) -> str:
+    """Return the title of a metric, with the options that were chosen and that it does not name."""
     title = str(metric.title)
     chosen = (
         (part.name, _plain(getattr(metric, part.name)))

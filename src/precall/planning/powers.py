@@ -17,6 +17,7 @@ from ..exceptions import InputError, PrecallWarning
 from ..inference.influence import sample_factor
 from ..inference.units import contributions, covariance_of
 from ..metrics import Metric, as_metric
+from ..metrics.registry import title_of
 from ..rows import Rows
 from .expected import bisected, distance_of_aucpr, distance_of_auroc
 from .sizes import FEWEST, smallest
@@ -68,7 +69,7 @@ class Power(Rich):
         """The answer in words."""
         return (
             f"{plural(self.rows, 'row')} with {plural(self.positives, 'positive')} show a "
-            f"difference of {self.difference:.3g} in {self.metric} with a probability of "
+            f"difference of {self.difference:.3g} in {title_of(self.metric)} with a probability of "
             f"{100 * self.power:.3g} % at the {100 * self.confidence_level:.6g} % level, if "
             f"{self.assumption}."
         )

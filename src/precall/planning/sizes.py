@@ -16,6 +16,7 @@ from .._notebook import Rich
 from .._words import plural
 from ..exceptions import InputError, PrecallWarning
 from ..metrics import Metric, as_metric
+from ..metrics.registry import title_of
 from .guesses import Guess, as_guess
 
 FloatArray = npt.NDArray[np.float64]
@@ -72,7 +73,7 @@ class SampleSize(Rich):
         """The answer in words."""
         text = (
             f"{plural(self.rows, 'row')} with {plural(self.positives, 'positive')} give "
-            f"{self.metric} a {100 * self.confidence_level:.6g} % interval of width "
+            f"{title_of(self.metric)} a {100 * self.confidence_level:.6g} % interval of width "
             f"{self.expected_width:.3g}, if {self.assumption}."
         )
         if self.if_wrong:
