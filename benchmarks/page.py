@@ -38,6 +38,8 @@ HEADINGS = {
     "engine_arrow": "A file larger than one wants in memory",
     "estimators": "All estimators of the area",
     "bands": "Bands",
+    "drawing": "Answers that draw or exchange rows many times",
+    "evaluation": "Evaluating three models, and the report",
     "command_line": "The command line",
     "import_time": "Import",
 }

@@ -1,6 +1,6 @@
 """Seconds to make the report of a million rows and three models, and to see it in Chromium.
 
-python -m benchmarks.report [--rows N] [--prevalence P] [--chromium PATH]
+python -m benchmarks.report [--rows N] [--models K] [--prevalence P] [--chromium PATH]
 
 A page is timed from the request until its first chart, and until its last, stand in the document.
 The browser is driven from outside, which costs it some tenths of a second that a reader does not
@@ -17,10 +17,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
-
-from precall.display.report import write_report
-from precall.evaluation import evaluate
+from benchmarks import evaluation
 
 ARGUMENTS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking")
 CLOCK = """<script>
@@ -35,13 +32,15 @@ POLICY = re.compile(r'<meta http-equiv="Content-Security-Policy"[^>]*>')
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10**6)
+    parser.add_argument("--models", type=int, default=3)
     parser.add_argument("--prevalence", type=float, default=0.02)
     parser.add_argument("--chromium", default="/usr/bin/chromium")
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         page = Path(folder) / "report.html"
-        print(f"made in {make(page, options.rows, options.prevalence):.1f} s")
+        seconds = make(page, options.rows, options.prevalence, options.models)
+        print(f"made in {seconds:.1f} s")
         print(f"{page.stat().st_size / 1e6:.1f} MB")
         for first, last in driven(page, options.chromium, options.repeats):
             print(f"driven: first chart after {first:.2f} s, all after {last:.2f} s")
@@ -50,16 +49,10 @@ def main() -> int:
     return 0
 
 
-def make(page: Path, rows: int, prevalence: float) -> float:
-    rng = np.random.default_rng(0)
-    label = rng.random(rows) < prevalence
-    shared = rng.standard_normal(rows)
-    scores = {
-        f"model {k}": shared + 0.5 * rng.standard_normal(rows) + (1 + 0.3 * k) * label
-        for k in range(3)
-    }
+def make(page: Path, rows: int, prevalence: float, models: int) -> float:
+    label, scores = evaluation.models(rows, prevalence, models)
     start = time.perf_counter()
-    write_report(evaluate(label, scores, curves=True), page)
+    evaluation.report(label, scores, page)
     return time.perf_counter() - start
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import precall as pr
 from benchmarks import peers
 from benchmarks.growth import probabilities
-from benchmarks.harness import Race, benchmark
+from benchmarks.harness import Budget, Race, benchmark
 from benchmarks.peers import CONFIDENCE, SCIPY, STATSMODELS, SUBJECT, Label, Score
 
 Limits = tuple[float, float, float]
@@ -81,6 +81,7 @@ def precision_at_threshold(quick: bool) -> Iterator[Race]:
             title=f"{rows:,} rows, {title}",
             jobs=jobs,
             repeats=5,
+            budgets=() if skipped else (Budget(peer=STATSMODELS, at_most=3),),
             check=_same_precision,
             skipped=skipped,
         )
