@@ -11,6 +11,7 @@ ABOUT = {
     "band_theory": "the theorems behind the bands, put to the test",
     "bands": "how often each band holds the whole curve, and its width",
     "bias": "how far each estimator of the area is from the truth",
+    "defaults": "how often default intervals cover, beyond the plain area",
     "downsampling": "what downsampling the negatives does to the areas",
     "drug_discovery": "four scorers on compounds of which 2 % are active",
     "folds": "how often the interval from folds holds the truth",

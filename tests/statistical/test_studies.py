@@ -17,6 +17,7 @@ from studies import (
     band_theory,
     bands,
     bias,
+    defaults,
     downsampling,
     drug_discovery,
     folds,
@@ -34,6 +35,7 @@ from studies import (
     slices,
 )
 from studies._band_rows import slope
+from studies._defaults_page import significantly_low
 from studies._results import read_rows
 
 TABLES = Path(__file__).parents[2] / "docs" / "studies"
@@ -398,6 +400,30 @@ def test_folds():
     assert_close(pairs)
 
 
+def test_defaults():
+    """A cell of each part, those that are drawn in blocks with more data sets."""
+    committed, pairs = table("defaults"), []
+    chosen = {case.part: case for case in defaults.cases(quick=False)}
+    for case in chosen.values():
+        count = defaults.DATA_SETS[case.part] // 4
+        [row] = defaults.simulate_case(case, count, [SEED])
+        old = the_row(committed, **case._asdict())
+        assert row["truth"] == pytest.approx(old["truth"], rel=1e-5)  # six digits are kept
+        pairs.append([share_held(each, "coverage") for each in (row, old)])
+    assert len(pairs) == 10
+    assert_close(pairs)
+
+
+def test_defaults_again():
+    """No cell that was run again is significantly under .94, but those that the page names."""
+    first, again = table("defaults"), table("defaults_again")
+    cells = {tuple(row[name] for name in defaults.Case._fields) for row in first}
+    assert all(tuple(row[name] for name in defaults.Case._fields) in cells for row in again)
+    page = (TABLES / "defaults.md").read_text()
+    low = [row for row in again if significantly_low(row, len(first), again)]
+    assert page.count("| yes |") == len(low)
+
+
 def roots(new, old, value, error):
     """Two root-mean-square errors, with the standard error of the larger simulation for both.
 
@@ -520,6 +546,7 @@ WRITTEN = [
     audit,
     band_theory,
     bands,
+    defaults,
     folds,
     gate,
     intervals,

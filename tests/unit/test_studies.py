@@ -26,6 +26,7 @@ from studies import (
     audit,
     bands,
     bias,
+    defaults,
     downsampling,
     drug_discovery,
     folds,
@@ -69,6 +70,7 @@ SLICES = {
     },
     bands: {"cases": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
+    defaults: {"time": Clock(), "DOUBTED_UNDER": 1.1},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
     folds: {
