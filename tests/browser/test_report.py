@@ -871,6 +871,9 @@ def test_paper_shows_what_was_chosen_and_no_empty_questions(visit, example):
     view = visit(example.path, width=680)
     view.page.uncheck(".show-model[data-model='1']")
     view.page.emulate_media(media="print")
+    style = "getComputedStyle(document.querySelector('.toggles'))"
+    kept = view.page.evaluate(f"[{style}.breakInside, {style}.breakAfter]")
+    assert kept == ["avoid", "avoid"]  # a legend is on the page of its chart
     shown = [box.is_visible() for box in view.page.query_selector_all(".toggles .name")]
     assert shown == [True, False]
     # At the prevalence of the data the table of areas would be a second time the one above.
