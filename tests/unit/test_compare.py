@@ -519,3 +519,18 @@ def test_rows_are_put_into_cells_as_by_searching():
         for cell, rank in zip(cells, ranks, strict=True):
             place = locate(threshold, rank)
             np.testing.assert_array_equal(cell, np.where(positive, place // 2, size + place))
+
+
+@pytest.mark.parametrize("heavy", ["the top", "the rest"])
+def test_heavy_rows_move_the_prevalence_and_the_ranking_at_once(heavy):
+    """As leaving each row out does, which needs no derivative."""
+    rng = np.random.default_rng(8)
+    y = rng.random(3000) < 0.2
+    a = rng.normal(size=y.size) + 1.5 * y
+    scores = {"a": a, "b": 0.6 * a + 0.8 * rng.normal(size=y.size) + 0.3 * y}
+    top = a >= np.quantile(a, 0.9)
+    weight = np.where(top == (heavy == "the top"), 8.0, 1.0)
+    found = pr.compare(pr.Rows(y, scores, sample_weight=weight))
+    each = np.arange(y.size)
+    jackknife = pr.compare(pr.Rows(y, scores, sample_weight=weight, clusters=each))
+    np.testing.assert_allclose(found.covariance, jackknife.covariance, rtol=0.005)

@@ -20,6 +20,7 @@ from ..ranking import Ranking, own_answer
 from ..rows import Rows, as_rows
 from .clusters import draw_cells, jackknife
 from .comparison import Comparison
+from .influence import centred_values, vary_prevalence, with_prevalence
 from .pairwise import PairwiseEvidence, as_distribution, assembled, by_influence, difference
 from .permutation import swap_differences
 from .resampling import Progress
@@ -281,7 +282,7 @@ class RankedModels:
         if left_out is not None:
             variances = np.array([np.sum((left_out - own) ** 2, axis=1) for own in left_out])
             return left_out @ left_out.T, variances, self.rows.n_clusters - 1.0
-        columns, slopes = [], []
+        columns, slopes, together = [], [], []
         for metric, ranking, place in zip(self.metrics, self.rankings, self.places, strict=True):
             slope = float(metric.prevalence_slope(ranking.cells)) if varying else 0.0
             # Clusters hold rows of both classes, so the numbers of each vary with the clusters.
@@ -289,14 +290,16 @@ class RankedModels:
             values = metric.gradient(ranking.cells)
             columns.append(contributions(self.rows, place, values, inner))
             slopes.append(slope - inner)
+            centred = centred_values(values, ranking.cells)
+            together.append(float(with_prevalence(centred, ranking.cells, ranking.squares)))
         share = 1.0 / self.sizes[0] + 1.0 / self.sizes[1]
         total = covariance_of(self.rows, np.stack(columns, axis=-1), self.sizes)
         variances = np.zeros_like(total)
         for i, j in combinations(range(len(columns)), 2):
             moved = (columns[i] - columns[j])[:, np.newaxis]
-            within = covariance_of(self.rows, moved, self.sizes)[0, 0]
-            variances[i, j] = variances[j, i] = within + (slopes[i] - slopes[j]) ** 2 * share
-        return total + np.outer(slopes, slopes) * share, variances, self.degrees
+            variances[i, j] = variances[j, i] = covariance_of(self.rows, moved, self.sizes)[0, 0]
+        total, variances = vary_prevalence(total, variances, slopes, together, share)
+        return total, variances, self.degrees
 
     def _without_each_cluster(self, varying: bool) -> FloatArray | None:
         """Jackknife contributions of the clusters; None where rows do not belong together.

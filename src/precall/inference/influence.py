@@ -53,8 +53,8 @@ def linearise(
     """Expand a metric to first order; with weights, rows count with their squares."""
     values = metric.gradient(cells)
     counts = squares or cells
-    n, m = totals(cells)
-    ours, tied, above, below, missed = centred_values(values, cells)
+    n, _ = totals(cells)
+    ours, tied, above, below, missed = centred = centred_values(values, cells)
     negative = Cells(*(np.asarray(v) for v in values))
     # The average weight of a cell's rows, needed only for the cubes.
     cubes = squares and _cube_factors(cells, squares)
@@ -69,17 +69,13 @@ def linearise(
     )
     third = third + below**3 * (counts.below if cubes is None else counts.below * cubes.below)
     third = third + missed**3 * counts.missed
-    together = np.zeros(np.shape(n))
-    if squares is not None:
-        theirs = _inner(tied, squares.tied) + _inner(above, squares.above) + below * squares.below
-        together = (_inner(ours, squares.positives) + missed * squares.missed) / n - theirs / m
     return Linearisation(
         positives=_inner(ours**2, counts.positives) + missed**2 * counts.missed,
         negatives=_inner(tied**2, counts.tied)
         + _inner(above**2, counts.above)
         + below**2 * counts.below,
         slope=metric.prevalence_slope(cells) if slope else np.zeros(np.shape(n)),
-        together=together,
+        together=with_prevalence(centred, cells, squares),
         top=np.abs(_at_the_top(negative, cells)),
         skewness=np.asarray(third),
     )
@@ -174,6 +170,41 @@ def _summed(values: Cells, weights: Cells) -> Any:
         + _inner(values.above, weights.above)
         + values.below * weights.below
         + values.missed * weights.missed
+    )
+
+
+def with_prevalence(centred: Cells, cells: Cells, squares: Cells | None) -> FloatArray:
+    """Covariance of the log odds of the prevalence with a metric whose numbers are given.
+
+    Of derivatives that are centred in their class. 0 where all rows of a class weigh the same.
+    """
+    n, m = totals(cells)
+    if squares is None:
+        return np.zeros(np.shape(n))
+    ours = _inner(centred.positives, squares.positives) + centred.missed * squares.missed
+    theirs = (
+        _inner(centred.tied, squares.tied)
+        + _inner(centred.above, squares.above)
+        + centred.below * squares.below
+    )
+    return np.asarray(ours / n - theirs / m)
+
+
+def vary_prevalence(
+    covariance: FloatArray, variances: FloatArray, slopes: Any, together: Any, share: float
+) -> tuple[FloatArray, FloatArray]:
+    """Add what a prevalence that varies does to models that see the same rows.
+
+    To the covariance of their values and to the variances of all differences. `slopes` and
+    `together` are those of :class:`Linearisation`; `share` is the variance of the log odds.
+    """
+    slopes, together = np.asarray(slopes), np.asarray(together)
+    crossed = np.outer(slopes, together)
+    moved = np.subtract.outer(slopes, slopes)
+    apart = np.subtract.outer(together, together)
+    return (
+        covariance + np.outer(slopes, slopes) * share + (crossed + crossed.T),
+        variances + moved**2 * share + 2.0 * moved * apart,
     )
 
 

@@ -21,7 +21,7 @@ from ..ranking import Cells, Ranking
 from ..ranking.places import locate
 from .compare import warn_if_few
 from .comparison import Comparison
-from .influence import mean_of
+from .influence import centred_values, mean_of, vary_prevalence, with_prevalence
 from .pairwise import as_distribution, assembled, by_influence
 from .sampling import varying_prevalence
 from .units import row_values
@@ -50,6 +50,7 @@ class PairedModels:
     means: list[tuple[float, float]]
     estimates: FloatArray
     slopes: FloatArray
+    together: FloatArray
 
     @classmethod
     def of(
@@ -57,7 +58,7 @@ class PairedModels:
     ) -> PairedModels:
         """Prepare a pass over the rows."""
         varying = varying_prevalence(sampling, None)
-        values, means, estimates, slopes = [], [], [], []
+        values, means, estimates, slopes, together = [], [], [], [], []
         for ranking in rankings.values():
             placed = metric.on_both_classes(ranking)
             found = Cells(*(np.asarray(part) for part in placed.gradient(ranking.cells)))
@@ -65,6 +66,8 @@ class PairedModels:
             means.append(_class_means(found, ranking.cells))
             estimates.append(placed.estimate(ranking))
             slopes.append(float(placed.prevalence_slope(ranking.cells)) if varying else 0.0)
+            centred = centred_values(found, ranking.cells)
+            together.append(float(with_prevalence(centred, ranking.cells, ranking.squares)))
         return cls(
             metric=metric,
             rankings=dict(rankings),
@@ -72,6 +75,7 @@ class PairedModels:
             means=means,
             estimates=np.array(estimates),
             slopes=np.array(slopes),
+            together=np.array(together),
         )
 
     def are_rows_of(self, sums: PairedSums) -> bool:
@@ -105,11 +109,13 @@ class PairedModels:
         share = 1.0 / sizes[0] + 1.0 / sizes[1]
         covariance = np.tensordot(factors, sums.products, axes=1)
         variances = np.tensordot(factors, sums.moved, axes=1)
-        variances += np.subtract.outer(self.slopes, self.slopes) ** 2 * share
+        covariance, variances = vary_prevalence(
+            covariance, variances, self.slopes, self.together, share
+        )
         evidence = by_influence(
             self.metric,
             self.estimates,
-            covariance + np.outer(self.slopes, self.slopes) * share,
+            covariance,
             variances,
             max(sizes[0] - 1.0, 1.0),
             level,
