@@ -5,8 +5,9 @@ import pytest
 from scipy import stats
 
 import precall as pr
+from precall import _threads
 from precall.exceptions import InputError, UndefinedMetricError
-from precall.inference.bands import difference_band, joint_cells
+from precall.inference.bands import difference, difference_band, joint_cells
 from precall.inference.bands.difference import _draw_differences, _likely_rows, verdict
 from precall.inference.bands.joint_cells import (
     _cell_edges,
@@ -283,3 +284,16 @@ def test_wrong_arguments():
         difference_band(
             pr.Rows(y, {"a": a, "b": b}), candidate="a", baseline="b", recall=(0.0, 0.5)
         )
+
+
+def test_draws_do_not_depend_on_the_number_of_threads(monkeypatch):
+    y, a, b = two_models()
+    rows = pr.Rows(y, {"a": a, "b": b})
+    monkeypatch.setattr(difference, "_BLOCK", 1 << 13)  # several blocks
+    monkeypatch.setattr(_threads, "THREADING_PAYS", 0)
+    found = []
+    for cores in (1, 4):
+        monkeypatch.setattr(_threads, "available_cores", lambda cores=cores: cores)
+        band = difference_band(rows, candidate="a", baseline="b", n_resamples=200, rng=3)
+        found.append(np.concatenate([band.low, band.high]))
+    np.testing.assert_array_equal(*found)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +26,7 @@ from .request import precision
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+Result = TypeVar("Result")
 
 # Numbers drawn at a time, so that memory does not grow with the number of draws.
 _BLOCK = 1 << 20
@@ -247,17 +249,17 @@ def _draw_arrivals(
     n = paths[0].size
     reach = _likely_rows(n, grid)
     units = joint_units(falling, (reach, reach))
-    blocks: tuple[list[_Arrival], list[_Arrival]] = ([], [])
-    for size in _blocks(draws, units.counts.size):
-        weights, below = units.draw(rng, size), rng.standard_exponential((size, 1))
-        tasks = [
-            partial(_arrival, units, model, weights, below, path, grid)
-            for model, path in enumerate(paths)
+
+    def block(part: slice, generator: np.random.Generator) -> list[_Arrival]:
+        size = part.stop - part.start
+        weights, below = units.draw(generator, size), generator.standard_exponential((size, 1))
+        return [
+            _arrival(units, model, weights, below, path, grid) for model, path in enumerate(paths)
         ]
-        for block, found in zip(blocks, in_threads(tasks, weights.size), strict=True):
-            block.append(found)
+
     first, second = (
-        _Arrival(*(np.concatenate(part) for part in zip(*each, strict=True))) for each in blocks
+        _Arrival(*(np.concatenate(part) for part in zip(*each, strict=True)))
+        for each in zip(*_by_blocks(block, draws, units.counts.size, rng), strict=True)
     )
     return first, second
 
@@ -293,10 +295,23 @@ def _likely_rows(n: int, grid: FloatArray) -> tuple[float, float]:
     return n * low - down, n * high + up
 
 
-def _blocks(draws: int, numbers: int) -> list[int]:
-    """How many draws to make at a time, each of so many numbers."""
-    block = max(_BLOCK // numbers, 1)
-    return [min(block, draws - first) for first in range(0, draws, block)]
+def _by_blocks(
+    block: Callable[[slice, np.random.Generator], Result],
+    draws: int,
+    numbers: int,
+    rng: np.random.Generator,
+) -> list[Result]:
+    """Call `block` for some draws of so many numbers at a time, each with a generator of its own.
+
+    What is drawn depends neither on the threads nor on the order in which they finish.
+    """
+    size = max(_BLOCK // numbers, 1)
+    parts = [slice(first, min(first + size, draws)) for first in range(0, draws, size)]
+    tasks = [
+        partial(block, part, generator)
+        for part, generator in zip(parts, rng.spawn(len(parts)), strict=True)
+    ]
+    return in_threads(tasks, draws * numbers)
 
 
 def _draw_curves(
@@ -313,31 +328,33 @@ def _draw_curves(
         (float(each.negatives.min()), float(each.negatives.max())) for each in arrivals
     )
     units = joint_units(falling, (first, second))
-    parts: tuple[list[list[FloatArray]], ...] = ([], [])
-    begin = 0
     nothing = [path.last_row_under(1.0) for path in paths]
     everything = [path.last_row_under(np.nextafter(path.total - 1.0, np.inf)) for path in paths]
-    for size in _blocks(len(arrivals[0].negatives), units.counts.size):
-        weights = units.draw(rng, size)
+
+    def block(part: slice, generator: np.random.Generator) -> list[list[FloatArray]]:
+        size = part.stop - part.start
+        weights = units.draw(generator, size)
         share = np.full((size, 1), n / (n + m))
         if varying:
-            share = rng.beta(n + 0.5, m + 0.5, size=(size, 1))
+            share = generator.beta(n + 0.5, m + 0.5, size=(size, 1))
         # Half a negative more at the top and at the bottom, as in the distribution of one curve.
         # Each model draws its own: to share it would be hardly narrower, and assumes that models
         # agree.
-        ends = rng.standard_gamma(0.5, (2, 2, size, 1))
-        drawn = slice(begin, begin + size)
-        tasks = [
-            partial(_rates, units, model, weights, ends[model], arrivals[model].negatives[drawn])
-            for model in range(len(paths))
-        ]
-        for model, rate in enumerate(in_threads(tasks, weights.size)):
-            positives = arrivals[model].positives[drawn]
+        ends = generator.standard_gamma(0.5, (2, 2, size, 1))
+        found = []
+        for model, arrival in enumerate(arrivals):
+            rate = _rates(units, model, weights, ends[model], arrival.negatives[part])
+            positives = arrival.positives[part]
             low = np.where(positives <= nothing[model], 0.0, rate)
             high = np.where(positives >= everything[model], 1.0, rate)
-            parts[model].append([precision(grid, each, share) for each in (rate, high, low)])
-        begin += size
-    return [[np.concatenate(each) for each in zip(*part, strict=True)] for part in parts]
+            found.append([precision(grid, each, share) for each in (rate, high, low)])
+        return found
+
+    blocks = _by_blocks(block, len(arrivals[0].negatives), units.counts.size, rng)
+    return [
+        [np.concatenate(each) for each in zip(*part, strict=True)]
+        for part in zip(*blocks, strict=True)
+    ]
 
 
 def _rates(
