@@ -792,3 +792,12 @@ def test_guarded_limits_are_nested_at_every_level():
         assert (np.diff(lows) <= 1e-12).all()
         assert (np.diff(highs) >= -1e-12).all()
         assert lows[0] <= found.estimate + 1e-12
+
+
+def test_two_errors_share_every_level_that_is_not_one():
+    for level in (0.5, 0.95, float(np.nextafter(1.0, 0.0))):
+        for shared in limits.two_errors(level):
+            quantiles = [limits.normal_quantile(each) for each in shared]
+            assert np.isfinite(quantiles).all()
+            if level < 0.999:
+                assert np.hypot(*quantiles) == pytest.approx(limits.normal_quantile(level))

@@ -35,6 +35,8 @@ _SEEN_ERROR_ONE_SIDED = 1.0 / 3.0
 _SEEN_ERROR_TWO_SIDED = 1.0 / 2.0
 # Ways to share an error out between two: how much of it each has, as a direction.
 _ANGLES = (math.pi / 6.0, math.pi / 3.0)
+# Standard deviations: a level next to 1 has infinitely many, of which no share can be taken.
+_MOST_DEVIATIONS = 8.2
 # Stands in for 0 where a logarithm is taken.
 _TINY = 1e-15
 
@@ -65,7 +67,7 @@ def two_errors(confidence_level: float) -> Iterator[tuple[float, float]]:
     >>> [(round(one, 3), round(other, 3)) for one, other in two_errors(0.95)]
     [(0.91, 0.673), (0.673, 0.91)]
     """
-    z = normal_quantile(confidence_level)
+    z = min(normal_quantile(confidence_level), _MOST_DEVIATIONS)
     for angle in _ANGLES:
         yield level_of(z * math.cos(angle)), level_of(z * math.sin(angle))
 
