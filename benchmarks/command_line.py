@@ -28,7 +28,8 @@ import sys
 import pyarrow.csv
 from precall.cli import main
 small, *files = sys.argv[1:]
-main(["evaluate", small, "--label", "label", "--score", "score"])
+sys.argv[1:] = ["evaluate", small, "--label", "label", "--score", "score"]
+main()
 for file in files:
     pyarrow.csv.read_csv(file)
 """

@@ -13,6 +13,8 @@ Value = TypeVar("Value")
 
 # Under this many rows a second thread costs more than it saves.
 THREADING_PAYS = 200_000
+# One for each core that is taken.
+_busy: set[object] = set()
 
 
 def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
@@ -46,5 +48,14 @@ def each_in_threads(
 
 
 def available_cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Cores this process may use, less those that are busy with something else."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    return max(cores - len(_busy), 1)
+
+
+def take_core() -> Callable[[], None]:
+    """Leave a core to other work of this process until what is returned is called."""
+    token = object()
+    _busy.add(token)
+    return partial(_busy.discard, token)

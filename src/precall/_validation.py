@@ -34,6 +34,8 @@ Mask = npt.NDArray[np.bool_]
 FloatArray = npt.NDArray[np.float64]
 
 _SHOWN_LABELS = 5
+# Labels looked at in one go: as many as a core keeps at hand.
+_BLOCK_ROWS = 65_536
 # What holds several values where one is wanted.
 _SEVERAL = (list, tuple, Set, Mapping, np.ndarray)
 # Squares and sums of squares of weights in this range neither overflow nor vanish.
@@ -198,6 +200,10 @@ def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") ->
     textual = kind in "UST" or (kind == "O" and any(isinstance(v, str) for v in labels[:1]))
     if kind != "O" and textual != isinstance(pos_label, (str, bytes)):
         _reject_pos_label(labels, pos_label, name)
+    if kind in "iu" and type(pos_label) is int and pos_label == 1:
+        ones = _ones_among_zeros(labels)
+        if ones is not None:
+            return ones
     try:
         positive = np.asarray(labels == pos_label, dtype=np.bool_)
     except TypeError:  # pandas.NA has no truth value
@@ -212,6 +218,21 @@ def as_positive_mask(y_true: object, pos_label: object, name: str = "y_true") ->
         if int(np.count_nonzero(labels == negative_label)) == n_rest:
             return positive
     _reject_labels(labels, pos_label, name, textual)
+
+
+def _ones_among_zeros(labels: Array) -> Mask | None:
+    """Return which integers are 1 if all others are 0, the usual labels.
+
+    Block by block: the second look at a block finds it in the cache.
+    """
+    positive, bits = np.empty(labels.size, dtype=np.bool_), 0
+    for first in range(0, labels.size, _BLOCK_ROWS):
+        block = labels[first : first + _BLOCK_ROWS]
+        np.equal(block, 1, out=positive[first : first + _BLOCK_ROWS])
+        bits |= int(np.bitwise_or.reduce(block))
+        if bits not in (0, 1):
+            return None
+    return positive
 
 
 def require_label(pos_label: object) -> None:

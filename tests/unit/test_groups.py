@@ -285,6 +285,13 @@ def test_bad_input_is_named(arguments, message):
         rank_groups(*arguments)
 
 
+@pytest.mark.parametrize("weight", [None, [1, 0, 1, 1]])
+def test_a_missing_score_is_named_by_its_place_among_the_rows_as_given(weight):
+    """Groups that do not lie together are sorted, and a row without weight has a score too."""
+    with pytest.raises(InputError, match=r"y_score must not be missing.*position 1"):
+        rank_groups([1, 0, 1, 0], [1, np.nan, 3, 4], [1, 0, 1, 0], sample_weight=weight)
+
+
 def test_a_set_can_be_looked_at_from_all_sides():
     rankings = rank_groups([1, 0, 1, 0, 0], [4, 3, 2, 9, 8], ["a", "a", "a", "b", "b"])
     assert repr(rankings) == "RankingSet(groups=2, n_pos=2, n_neg=3, prevalence=0 to 0.667)"

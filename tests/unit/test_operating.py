@@ -87,15 +87,16 @@ class TestPieces:
 
     def test_testing_begins_within_a_fiftieth_of_the_rows(self):
         """At the rank that lets 1 to 8 false positives pass, as many as that leaves room for."""
-        ranks = [
-            wrong + next(k for k in count(1) if binomial_tail(k, wrong, 0.8) <= 0.05)
-            for wrong in range(1, 9)
-        ]
-        assert first_rank(0.8, 0.05, 0.0) == ranks[0]
-        for before, rank in pairwise(ranks):
-            assert first_rank(0.8, 0.05, 50 * rank) == rank
-            assert first_rank(0.8, 0.05, 50 * rank - 1) == before
-        assert first_rank(0.8, 0.05, 1e9) == ranks[-1]
+        for precision, delta in ((0.8, 0.05), (0.3, 0.2), (0.05, 0.9), (0.9, 0.001)):
+            ranks = [
+                wrong + next(k for k in count(1) if binomial_tail(k, wrong, precision) <= delta)
+                for wrong in range(1, 9)
+            ]
+            assert first_rank(precision, delta, 0.0) == ranks[0]
+            for before, rank in pairwise(ranks):
+                assert first_rank(precision, delta, 50 * rank) == rank
+                assert first_rank(precision, delta, 50 * rank - 1) == before
+            assert first_rank(precision, delta, 1e9) == ranks[-1]
 
     def test_smallest_rank(self):
         for total in (5, 13, 14, 60):

@@ -81,6 +81,38 @@ def test_loading_imports_beside_the_body_and_leaves_the_turns_of_threads_as_they
     assert {"precall.evaluation.build", "scipy.special"} <= loaded
 
 
+def test_loading_has_a_core_for_itself_and_gives_it_back():
+    """Also where an import fails, so that what is read and ranked later has all cores."""
+    code = (
+        "import pyarrow as pa, sys, threading\n"
+        "from precall import _threads\n"
+        "from precall.cli import special_functions\n"
+        "threading.excepthook = lambda _: None\n"
+        "cores = pa.cpu_count(), _threads.available_cores()\n"
+        "fewer = tuple(max(each - 1, 1) for each in cores)\n"
+        "seen, hold = [], threading.Event()\n"
+        "load = special_functions.load\n"
+        "special_functions.load = lambda: (hold.wait(), load())\n"
+        "for module in ('json', 'precall.no_such_module'):\n"
+        "    with special_functions.loading(module):\n"
+        "        seen.append((pa.cpu_count(), _threads.available_cores()))\n"
+        "        hold.set()\n"
+        "    assert (pa.cpu_count(), _threads.available_cores()) == cores\n"
+        "    hold.clear()\n"
+        "assert seen == [fewer, fewer], (seen, fewer)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_garbage_is_searched_for_less_often_in_a_process_of_our_own_only():
+    start = "import gc, sys\nfrom precall.cli import main\nusual = gc.get_threshold()\n"
+    for code in (
+        "main(['--version'])\nassert gc.get_threshold() == usual",
+        "sys.argv[1:] = ['--version']\nmain()\nassert gc.get_threshold()[0] > usual[0]",
+    ):
+        subprocess.run([sys.executable, "-c", start + code], check=True)
+
+
 def test_loading_special_functions_leaves_numpy_as_it_was():
     """With every function of SciPy and every name of NumPy there afterwards."""
     code = (

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Sequence
 
 from .._optional import missing
 
 __all__ = ["main"]
+
+# Objects between two searches for garbage in a process of our own. Most belong to modules, which
+# stay: by Python's default all of them are searched several times while modules are loaded.
+_OBJECTS = 200_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments : sequence of str, optional
         Those of the process by default.
     """
+    if arguments is None:
+        gc.set_threshold(_OBJECTS)
     try:
         from .app import run
     except ModuleNotFoundError as error:

@@ -9,6 +9,8 @@ from importlib import import_module
 from threading import Thread
 from typing import Any
 
+from .._threads import take_core
+
 # What a module says of its own names.
 _LISTS = ("__all__", "__dir__")
 # Submodules that NumPy loads when they are first named, and that no number here needs.
@@ -19,13 +21,25 @@ _SHORT_TURN = 5e-4
 
 @contextmanager
 def loading(*modules: str) -> Iterator[None]:
-    """Import them and other modules beside the body, which waits for a file and needs none."""
+    """Import them and other modules beside the body, which waits for a file and needs none.
+
+    Importing takes one thread, and longer than reading and ranking most files: it has a core for
+    itself, and the body the others.
+    """
+    import pyarrow as pa
+
+    cores, give_back = pa.cpu_count(), take_core()
 
     def run() -> None:
-        load()
-        for module in modules:
-            import_module(module)
+        try:
+            load()
+            for module in modules:
+                import_module(module)
+        finally:
+            pa.set_cpu_count(cores)  # also for what is being read
+            give_back()
 
+    pa.set_cpu_count(max(cores - 1, 1))
     beside = Thread(target=run)
     beside.start()
     usual = sys.getswitchinterval()

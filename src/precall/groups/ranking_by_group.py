@@ -82,7 +82,7 @@ def rank_groups(
         weights = _validation.as_weights(sample_weight)
         arrays["sample_weight"] = weights
     _validation.require_same_length(**arrays)
-    if scores.dtype.kind == "f" and np.isnan(scores.min()):
+    if weights is not None:  # also where the weight is zero; the others show it when packed
         _validation.reject_missing(scores, "y_score")
     grouping = _grouping.group_rows(column)
     return ranked(positive, scores, weights, grouping, pooled)

@@ -154,19 +154,17 @@ def first_rank(min_precision: float, delta: float, n_rows: float) -> int:
 
 @lru_cache(maxsize=128)
 def _ranks_tolerating(min_precision: float, delta: float) -> tuple[int, ...]:
-    """First rank at which the test can pass with 1, 2, ... false positives."""
-    ranks = []
-    for tolerated in range(1, _MOST_TOLERATED + 1):
-
-        def enough_found(found: int, wrong: int = tolerated) -> bool:
-            return bool(passes(found, wrong, min_precision, delta))
-
-        enough = 1
-        while not enough_found(enough):
-            enough *= 2
-        inside = range(enough // 2, enough + 1)
-        ranks.append(inside[bisect_left(inside, True, key=enough_found)] + tolerated)
-    return tuple(ranks)
+    """First rank at which the test can pass with 1, 2, ... false positives: all halved at once."""
+    wrong = np.arange(1, _MOST_TOLERATED + 1)
+    enough = np.ones_like(wrong)
+    while not (passed := passes(enough, wrong, min_precision, delta)).all():
+        enough = np.where(passed, enough, 2 * enough)
+    short = enough // 2  # has not been enough, or is 0
+    while (enough - short > 1).any():
+        middle = (short + enough) // 2
+        passed = passes(middle, wrong, min_precision, delta)
+        short, enough = np.where(passed, short, middle), np.where(passed, middle, enough)
+    return tuple((enough + wrong).tolist())
 
 
 def sequences(min_precision: float, delta: float, n_rows: float) -> list[tuple[int, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ def count_at(
     """
     cuts = as_thresholds(thresholds, scores.dtype)[::-1]
     lowest = lowest_score(scores.dtype)
-    tp, selected = [], []
+    tp, selected = [0], [0]
     for cut in cuts:
         chosen = scores >= cut
         selected.append(int(np.count_nonzero(chosen)))
@@ -31,7 +32,7 @@ def count_at(
         cuts = np.append(cuts, scores.dtype.type(lowest))
         selected.append(scores.size)
         tp.append(int(np.count_nonzero(positive)))
-    ours, both = np.diff(tp, prepend=0), np.diff(selected, prepend=0)
+    ours, both = (np.array(_steps(reached)) for reached in (tp, selected))
     return Ranking(
         threshold=cuts,
         positives=ours,
@@ -40,3 +41,7 @@ def count_at(
         below=0,
         coarsened=True,
     )
+
+
+def _steps(reached: list[int]) -> list[int]:
+    return [after - before for before, after in pairwise(reached)]

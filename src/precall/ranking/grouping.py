@@ -75,8 +75,7 @@ def as_group_labels(groups: object) -> Array:
 
 def group_rows(column: Array) -> Grouping:
     """Find the groups; labels in ascending order, or by first appearance if they do not sort."""
-    changes = np.flatnonzero(_differ(column[1:], column[:-1])) + 1
-    heads = np.concatenate([[0], changes])
+    heads = np.concatenate([[0], *_changes(column)])
     labels, codes = factorise(column[heads])
     _reject_missing(labels, column)
     lengths = np.diff(heads, append=column.size)
@@ -93,6 +92,17 @@ def _reject_missing(labels: Array, column: Array) -> None:
         _validation.reject_missing(labels, "groups")
     except InputError:
         _validation.reject_missing(column, "groups")
+
+
+def _changes(column: Array) -> list[IntArray]:
+    """Positions of rows whose label is not that of the row before, block by block."""
+
+    def inside(first: int) -> IntArray:
+        labels = column[first : first + BLOCK_ROWS + 1]
+        return np.flatnonzero(_differ(labels[1:], labels[:-1])) + (first + 1)
+
+    firsts = range(0, column.size, BLOCK_ROWS)
+    return _threads.each_in_threads(inside, firsts, column.size // _QUICK)
 
 
 def _differ(a: Array, b: Array) -> Mask:
@@ -156,12 +166,12 @@ def tabulate(
     order: IntArray | None,
 ) -> Tables:
     """Rank every group; `starts` and `order` as in :class:`Grouping`."""
+    packing = _packing(scores) if weights is None else None
     if order is not None:
         positive, scores = positive[order], scores[order]
         weights = None if weights is None else weights[order]
     sizes = np.diff(starts)
     uniform = bool(sizes.size) and bool((sizes == sizes[0]).all())
-    packing = _packing(scores) if weights is None else None
     if packing is not None and (uniform or not _any_loses_digits(scores, packing)):
         keys = None if uniform else _sorted_keys(pack(positive, scores, packing), starts)
         block = partial(_packed_block, positive, scores, keys, packing)
@@ -178,14 +188,18 @@ def _packing(scores: Array) -> Packing | None:
     """Say how score and label fit into 64 bits together, or None if they do not.
 
     A float whose absolute value is below 2 leaves the second-highest of its bits unused. Other
-    finite floats get there by a power of two, which changes no digit unless `_loses_digits`.
+    finite floats get there by a power of two, which changes no digit unless `_loses_digits`. On the
+    way it shows whether a score is missing.
     """
     if not scores.size:
         return None
     found = _threads.each_in_threads(
         lambda part: (part.min(), part.max()), _one_for_each_core(scores), scores.size // _QUICK
     )
-    low, high = min(part[0] for part in found), max(part[1] for part in found)
+    # NumPy's extremes are NaN where one of the numbers is; those of Python depend on the order.
+    low, high = np.min([part[0] for part in found]), np.max([part[1] for part in found])
+    if low != low:
+        _validation.reject_missing(scores, "y_score")
     if scores.dtype.kind != "f":
         return Packing(None) if int(low) >= -(1 << 62) and int(high) < 1 << 62 else None
     if scores.dtype.itemsize > 8:
@@ -409,25 +423,22 @@ def _sum(
 
 
 def _joined(parts: list[Tables]) -> Tables:
+    """Put the tables of consecutive groups below each other, column by column."""
     ends = np.cumsum([part.threshold.size for part in parts])
     offsets = [
         part.offsets[1:] + end - part.threshold.size for part, end in zip(parts, ends, strict=True)
     ]
-
-    def joined(name: str) -> Cells | None:
-        found = [cells for part in parts if (cells := getattr(part, name)) is not None]
-        return _end_to_end(found) if found else None
-
+    held = [name for name in ("cells", "squares", "rows") if getattr(parts[0], name) is not None]
+    columns = [
+        [part.threshold for part in parts],
+        *([getattr(part, name)[field] for part in parts] for name in held for field in range(4)),
+    ]
+    threshold, *fields = _threads.each_in_threads(np.concatenate, columns, int(ends[-1]))
+    kinds = {name: Cells(*fields[4 * at : 4 * at + 4]) for at, name in enumerate(held)}
     return Tables(
         np.concatenate([[0], *offsets]),
-        np.concatenate([part.threshold for part in parts]),
-        _end_to_end([part.cells for part in parts]),
-        joined("squares"),
-        joined("rows"),
+        threshold,
+        kinds["cells"],
+        kinds.get("squares"),
+        kinds.get("rows"),
     )
-
-
-def _end_to_end(parts: list[Cells]) -> Cells:
-    fields = list(zip(*(part[:4] for part in parts), strict=True))
-    size = sum(len(positives) for positives in fields[0])
-    return Cells(*_threads.each_in_threads(np.concatenate, fields, size))
