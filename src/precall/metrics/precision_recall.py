@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
+from .. import _threads, _validation
 from .._numerics import ratio
 from ..exceptions import InputError
 from ..ranking import Ranking
@@ -296,9 +296,16 @@ class PrecisionRecallArea(Area):
         """Average precision needs one sum per group, and counts positives that had no score."""
         if not self.mean_precision:
             return super().per_group(rankings)
-        precision = ratio(rankings.tp, rankings.tp + rankings.fp)
-        total = rankings.sums(rankings.cells.positives * precision)
-        return ratio(total, rankings.all_positives)
+        found = _threads.each_in_threads(
+            _mean_precisions, rankings.parts(), rankings.threshold.size
+        )
+        return np.concatenate([np.zeros(0), *found])
+
+
+def _mean_precisions(rankings: Any) -> FloatArray:
+    precision = ratio(rankings.tp, rankings.tp + rankings.fp)
+    total = rankings.sums(rankings.cells.positives * precision)
+    return ratio(total, rankings.all_positives)
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,7 @@ def tabulate(
         if not uniform:
             positive, scores, weights = _sorted_rows(positive, scores, weights, starts)
         block = partial(_block, positive, scores, weights, uniform)
-    edges = _blocks(starts)
+    edges = blocks(starts)
     tasks = [partial(block, starts[first : last + 1]) for first, last in pairwise(edges)]
     return _joined(_threads.in_threads(tasks, scores.size))
 
@@ -194,7 +194,7 @@ def _packing(scores: Array) -> Packing | None:
     if not scores.size:
         return None
     found = _threads.each_in_threads(
-        lambda part: (part.min(), part.max()), _one_for_each_core(scores), scores.size // _QUICK
+        lambda part: (part.min(), part.max()), _in_blocks(scores), scores.size // _QUICK
     )
     # NumPy's extremes are NaN where one of the numbers is; those of Python depend on the order.
     low, high = np.min([part[0] for part in found]), np.max([part[1] for part in found])
@@ -215,9 +215,8 @@ def _packing(scores: Array) -> Packing | None:
 
 def _any_loses_digits(scores: Array, packing: Packing) -> bool:
     """Ask :func:`_loses_digits` block by block, in threads."""
-    blocks = counting.pieces(scores, -(-scores.size // BLOCK_ROWS))
     asked = partial(_loses_digits, packing=packing)
-    return any(_threads.each_in_threads(asked, blocks, scores.size // _QUICK))
+    return any(_threads.each_in_threads(asked, _in_blocks(scores), scores.size // _QUICK))
 
 
 def _loses_digits(scores: Array, packing: Packing) -> bool:
@@ -228,8 +227,8 @@ def _loses_digits(scores: Array, packing: Packing) -> bool:
     return bool(near.any() and scores[near].any())
 
 
-def _one_for_each_core(scores: Array) -> list[Array]:
-    return counting.pieces(scores, min(_threads.available_cores(), scores.size))
+def _in_blocks(scores: Array) -> list[Array]:
+    return counting.pieces(scores, -(-scores.size // BLOCK_ROWS))
 
 
 def pack(positive: Mask, scores: Array, packing: Packing) -> IntArray:
@@ -257,8 +256,8 @@ def unpack(keys: IntArray, packing: Packing, dtype: Any) -> Array:
     return counting.one_zero(bits.view(np.float64) / -packing.scale).astype(dtype)
 
 
-def _blocks(starts: IntArray) -> IntArray:
-    """Cut the groups into blocks of about equally many rows."""
+def blocks(starts: IntArray) -> IntArray:
+    """Cut the groups into blocks of about equally many rows: where they begin, and the end."""
     targets = np.arange(0, starts[-1], BLOCK_ROWS)
     firsts = np.searchsorted(starts[:-1], targets)
     return np.unique(np.concatenate([[0], firsts, [starts.size - 1]]))

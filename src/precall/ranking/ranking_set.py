@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -362,27 +363,46 @@ class RankingSet(Rich):
         >>> len(rankings.select(rankings.n_pos > 0))
         1
         """
+        if isinstance(groups, slice) and groups.step in (None, 1):
+            first, last, _ = groups.indices(len(self))
+            return self._between(first, max(first, last))
         chosen = np.arange(len(self))[groups if isinstance(groups, slice) else np.asarray(groups)]
         sizes = np.diff(self.offsets)[chosen]
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.repeat(self.offsets[chosen] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return self._picked(chosen, rows, offsets)
+
+    def _between(self, first: int, last: int) -> RankingSet:
+        """Return consecutive groups, without a copy of their rows."""
+        offsets = self.offsets[first : last + 1]
+        rows = slice(offsets[0], offsets[-1])
+        return self._picked(slice(first, last), rows, offsets - offsets[0])
+
+    def _picked(self, groups: Any, rows: Any, offsets: IntArray) -> RankingSet:
+        """Return the set of some groups, which have these rows and begin there."""
 
         def picked(cells: Cells) -> Cells:
             positives, tied, above = (part[rows] for part in cells[:3])
-            return Cells(positives, tied, above, cells.below[chosen], cells.missed[chosen])
+            return Cells(positives, tied, above, cells.below[groups], cells.missed[groups])
 
+        chosen = np.arange(len(self))[groups]
         return RankingSet(
-            labels=self.labels[chosen],
+            labels=self.labels[groups],
             offsets=offsets,
             threshold=self.threshold[rows],
             cells=picked(self.cells),
             squares=self.squares and picked(self.squares),
             rows=self.rows and picked(self.rows),
-            missed=self.missed[chosen],
-            coarsened=self.coarsened[chosen],
-            divisible=self.divisible[chosen],
+            missed=self.missed[groups],
+            coarsened=self.coarsened[groups],
+            divisible=self.divisible[groups],
             moments=self.moments and tuple(self.moments[group] for group in chosen.tolist()),
         )
+
+    def parts(self) -> list[RankingSet]:
+        """Cut the set into consecutive groups of about equally many rows, which fit a cache."""
+        edges = _grouping.blocks(self.offsets)
+        return [self._between(int(first), int(last)) for first, last in pairwise(edges)]
 
     def __repr__(self) -> str:
         """Return one line."""
