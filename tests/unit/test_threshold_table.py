@@ -71,3 +71,24 @@ def test_certified_thresholds_are_among_the_tabulated():
     table = threshold_table(ranking, 0.95, left_out.tolist())
     assert np.isin(left_out, table.threshold).all()
     assert len(table) <= 602
+
+
+def test_many_models_share_the_thresholds_of_three():
+    y, score, _ = data(20_000)
+    score = score + np.random.default_rng(1).normal(scale=1e-6, size=score.size)
+    ranking = pr.rank(y, score)
+    sizes = {
+        models: len(threshold_table(ranking, 0.95, n_models=models)) for models in (1, 3, 8, 50)
+    }
+    assert 500 < sizes[1] == sizes[3] <= 602
+    assert 190 < sizes[8] <= 227
+    assert 120 < sizes[50] <= 152
+
+
+def test_the_page_of_eight_models_stays_under_six_megabytes(tmp_path):
+    """With so many positives that every list of it is as long as it gets."""
+    rng = np.random.default_rng(8)
+    y = rng.random(300_000) < 0.1
+    scores = {f"model {k}": rng.normal(size=y.size) + 0.3 * k * y for k in range(1, 9)}
+    page = pr.evaluate(y, scores).report(tmp_path / "page.html")
+    assert page.stat().st_size < 6e6

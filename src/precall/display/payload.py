@@ -106,7 +106,7 @@ def _path(ranking: Ranking, prevalences: FloatArray) -> tuple[FloatArray, FloatA
 
 def _drawn(curve: Curve) -> dict[str, Any]:
     thin = curve.thin(_SMALL_PIXEL)
-    return {"x": _short(thin.x), "y": _short(thin.y)}
+    return {"x": _short(thin.x, 4), "y": _short(thin.y, 4)}
 
 
 def _lift(ranking: Ranking, rows: float) -> dict[str, Any]:
@@ -215,9 +215,9 @@ def _counts(values: Any) -> list[float]:
     return [int(v) if v.is_integer() else float(f"{v:.10g}") for v in numbers.tolist()]
 
 
-def _short(values: Any) -> list[float]:
+def _short(values: Any, decimals: int = 5) -> list[float]:
     """Coordinates for drawing."""
-    rounded: list[float] = np.round(np.asarray(values, dtype=np.float64), 5).tolist()
+    rounded: list[float] = np.round(np.asarray(values, dtype=np.float64), decimals).tolist()
     return rounded
 
 

@@ -203,8 +203,9 @@ class ModelEvaluation(Rich):
     @cached_property
     def thresholds(self) -> ThresholdTable:
         """Counts, precision and recall with limits at thresholds along the curve."""
-        promised = [point.threshold for point in self.certificates]
-        return threshold_table(self.ranking, self.settings.confidence_level, promised)
+        settings, promised = self.settings, [point.threshold for point in self.certificates]
+        level, models = settings.confidence_level, settings.candidates
+        return threshold_table(self.ranking, level, promised, n_models=models)
 
     @cached_property
     def prevalences(self) -> PrevalenceTable:

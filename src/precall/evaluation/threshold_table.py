@@ -17,7 +17,8 @@ from .quiet import quietly
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 
-_MOST_POINTS = 600
+# Thresholds of one model, of all models of a page together, and of each of very many models.
+_MOST_POINTS, _TOGETHER, _FEWEST_POINTS = 600, 1_800, 150
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -109,15 +110,17 @@ class _Cuts(NamedTuple):
 
 
 def threshold_table(
-    ranking: Ranking, confidence_level: float, kept: Sequence[Any] = ()
+    ranking: Ranking, confidence_level: float, kept: Sequence[Any] = (), *, n_models: int = 1
 ) -> ThresholdTable:
     """Tabulate at most 600 thresholds: evenly along recall, and evenly along log(selected).
 
-    The thresholds in `kept`, which are scores of positives, are among them.
+    The thresholds in `kept`, which are scores of positives, are among them. Where more than three
+    models stand beside each other they share what three have, so that their page stays small.
     """
     with quietly():
         counts = independent_counts(ranking, None)
-    rows = _chosen(ranking, kept)
+    most = min(max(_TOGETHER // n_models, _FEWEST_POINTS), _MOST_POINTS)
+    rows = _chosen(ranking, kept, most)
     tail = 0.5 * (1.0 - confidence_level)
     at = _cuts(ranking, counts, ranking.tp[rows], ranking.fp[rows], 2 * rows + 1)
     above = _cuts(
@@ -188,12 +191,12 @@ def _limits(
     }
 
 
-def _chosen(ranking: Ranking, kept: Sequence[Any]) -> npt.NDArray[np.int64]:
+def _chosen(ranking: Ranking, kept: Sequence[Any], most: int) -> npt.NDArray[np.int64]:
     size = len(ranking)
-    if size <= _MOST_POINTS:
+    if size <= most:
         return np.arange(size)
     wanted = np.flatnonzero(np.isin(ranking.threshold, np.asarray(kept)))
-    half = (_MOST_POINTS - wanted.size) // 2
+    half = (most - wanted.size) // 2
     along_recall = np.searchsorted(ranking.tp, np.linspace(0, float(ranking.n_pos), half))
     selected = (ranking.tp + ranking.fp).astype(np.float64)
     spread = np.geomspace(selected[0], selected[-1], half)
