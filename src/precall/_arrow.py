@@ -29,6 +29,14 @@ def is_number(column: Any) -> bool:
     return bool(kind.is_integer(found) or kind.is_floating(found) or kind.is_boolean(found))
 
 
+def is_text(column: Any) -> bool:
+    """Return whether the column, or the field of a schema, holds text."""
+    import pyarrow.types as kind
+
+    found = column.type.value_type if kind.is_dictionary(column.type) else column.type
+    return bool(kind.is_string(found) or kind.is_large_string(found))
+
+
 def flat(column: Any) -> Any:
     """Return one array of the chunks of a column."""
     import pyarrow as pa

@@ -76,7 +76,11 @@ def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
     [
         ({"y": [0, 1, 2], "s": [1, 2, 3]}, (), ("label column 'y'", "two")),
         ({"y": ["no", "yes", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
-        ({"y": [0, 1, 0], "s": ["1%", "45%", "7%"]}, (), ("'1%'", "take the percent signs out")),
+        (
+            {"y": [0, 1, 0], "s": ["1%", "45%", "7"]},
+            (),
+            ("'1%'", "'7'", "with the sign, or all without"),
+        ),
         ({"y": [0, 1, 0], "s": ["low", "high", "%x"]}, (), ("'low'", "convert it first")),
         ({"y": ["yes", "no", "no"], "s": [1, 2, 3]}, (), ("--pos-label 'yes'",)),
         ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, (), ("3 different labels", "--pos-label, and")),

@@ -98,6 +98,14 @@ SCORES = {
     "booleans": lambda s: pa.array(s > 0),
     "words": lambda s: pa.array([f"{v:.3f}" for v in s[:-1]] + ["high"]),
     "missing": lambda s: pa.array([*s[:-1], None]),
+    "percent": lambda s: pa.array([f"{v:.3f} %" for v in s]),
+    "wide percent": lambda s: pa.array([f"{v:.3f}%" for v in s], pa.large_string()),
+    "coded percent": lambda s: pa.array([f"{v:.0f}%" for v in s]).dictionary_encode(),
+    "commas in percent": lambda s: pa.array([f"{v:.3f} %".replace(".", ",") for v in s]),
+    "both decimal signs": lambda s: pa.array([f"{v:.3f} %" for v in s[:-1]] + ["0,5 %"]),
+    "missing percent": lambda s: pa.array([f"{v:.3f} %" for v in s[:-1]] + [None]),
+    "partly percent": lambda s: pa.array([f"{v:.3f}%" for v in s[:-1]] + ["0.5"]),
+    "late percent": lambda s: pa.array([f"{v:.3f}" for v in s[:-1]] + ["0.5 %"]),
 }
 GROUPS = {
     "text": lambda g: pa.array(np.array(["007", "7", "NA", "1", "1.0"])[g]),
@@ -223,6 +231,8 @@ SCORE_WORDS = (
     ("true", "0"),
     ("7", ""),
     ("7", "x"),
+    ("7%", "0.5 %"),
+    ("7%", "x"),
 )
 GROUP_WORDS = ("007", "7", "1", "1.0", "NA", "", "null", "é", '"a\nb"', '""')
 

@@ -12,11 +12,11 @@ from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
 from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
-from ..readers.large import LARGE, is_large, may_be_held, positive_label
+from ..readers.large import LARGE, is_large, may_be_held, positive_label, stored_schema
 from ..readers.missing import without_missing
 from ..readers.names import positions, with_crossing, with_names
 from ..readers.options import ReadOptions
-from ..readers.pieces import copied, is_read_at_random
+from ..readers.pieces import copied, has_text_for_numbers, is_read_at_random
 from ..readers.sources import File, opened
 from ..rows import Rows
 from . import special_functions
@@ -245,8 +245,10 @@ def in_pieces(files: list[File], request: FileRequest) -> Iterator[list[str]]:
         and not from_folders
     )
     if as_stored and all(map(is_read_at_random, files)):
-        yield [str(file.path) for file in files]
-        return
+        paths = [str(file.path) for file in files]
+        if not has_text_for_numbers(stored_schema(paths), roles.wanted):
+            yield paths
+            return
     with ExitStack() as stack:
         with spinner() as say:
             say("reading")

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 _WRONG = (
     "these rows cannot be released: something is wrong with them or with the names of the columns. "
     "A private command does not say what. This one does, and what it prints is not private: "
-    "precall check FILE --label COLUMN --score COLUMN"
+    "precall check FILE --label COLUMN --score COLUMN. Unlike others, a private command guesses "
+    "nothing: give --sep and --decimal where they are not the usual, and scores without percent "
+    "signs."
 )
 
 

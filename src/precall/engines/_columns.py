@@ -70,6 +70,7 @@ class Request:
         return Wanted(
             columns=tuple(dict.fromkeys(self.columns.values())),
             numbers=numbers,
+            weights=frozenset({self.weight} if self.weight is not None else ()),
             texts=names - numbers - {self.label},
             check=lambda available, _: self.check(available),
         )

@@ -21,7 +21,7 @@ from ..exceptions import InputError
 from ..readers.large import may_be_held
 from ..readers.missing import without_missing
 from ..readers.options import ReadOptions
-from ..readers.pieces import copied, is_read_at_random
+from ..readers.pieces import copied, has_text_for_numbers, is_read_at_random
 from ..readers.sources import opened
 from ._columns import Request, gathered, select
 from ._streams import stream_of
@@ -106,8 +106,10 @@ def _files(data: Any, request: Request, memory: int, options: ReadOptions) -> It
         data = Path(data)
     with opened(data, options, hold=may_be_held(memory)) as files:
         if not drop and all(map(is_read_at_random, files)):
-            yield _dataset(_open_files([str(file.path) for file in files], files[0].kind), request)
-            return
+            stored = _open_files([str(file.path) for file in files], files[0].kind)
+            if not has_text_for_numbers(stored.schema, request.wanted):
+                yield _dataset(stored, request)
+                return
         names = [name for role, name in request.columns.items() if role != "group"]
         prepare = partial(without_missing, names=names) if drop else None
         named = [file.name for file in files]

@@ -8,7 +8,7 @@ library only ever sees arrays. What is too large for memory is not read here but
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,14 +16,15 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._arrow import is_nested, is_number, numpy_of, plain, with_missing
+from .._arrow import is_nested, is_number, is_text, numpy_of, plain, with_missing
 from .._words import plural
 from ..exceptions import InputError
 from .label_columns import positive_numbers, positive_text
-from .messages import no_rows, not_numbers, refuse_nested, shown, source_name
+from .messages import no_rows, refuse_nested, shown, source_name
 from .missing import sentence, without_missing
 from .names import MISSING, as_names, positions
 from .options import ReadOptions
+from .percent import text_error
 from .sources import File, Named, opened
 from .tables import read_table
 from .time_columns import as_times
@@ -110,6 +111,7 @@ class Roles:
         return Wanted(
             columns=tuple(self.columns),
             numbers=frozenset(numbers),
+            weights=frozenset({self.weight} if self.weight else ()),
             texts=frozenset(names - numbers),
             levels=frozenset(self.by),
         )
@@ -184,7 +186,7 @@ def read_columns(source: Named, roles: Roles, options: ReadOptions | None = None
 
 def columns_of(files: Sequence[File], roles: Roles, source: object) -> Columns:
     """Read the columns of files that are open; `source` is their name."""
-    readers = _readers(_filled_table(files, roles, source), roles, files[0].options.tell)
+    readers = _readers(_filled_table(files, roles, source), roles, files[0].options)
     scores = {name: readers.pop(f"score {name}")() for name in roles.scores}
     by = {name: readers.pop(f"by {name}")() for name in roles.by}
     return Columns(scores=scores, by=by, **{role: read() for role, read in readers.items()})
@@ -213,7 +215,8 @@ def read_values(
     if table.num_rows == 0:
         raise no_rows(source)
     found = {name: _values(column_of(table, name), name) for name in values}
-    return found | {name: _scores(column_of(table, name), name) for name in numbers}
+    decimal = None if options is None else options.decimal
+    return found | {name: _scores(column_of(table, name), name, decimal) for name in numbers}
 
 
 def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
@@ -231,16 +234,19 @@ def _filled_table(files: Sequence[File], roles: Roles, source: object) -> Any:
     return table
 
 
-def _readers(table: Any, roles: Roles, say: Callable[[str], None]) -> dict[str, Callable[[], Any]]:
+def _readers(table: Any, roles: Roles, options: ReadOptions) -> dict[str, Callable[[], Any]]:
     """How each role is read from a table; each says by itself what is wrong with its column."""
     labels = column_of(table, roles.label)
     readers: dict[str, Callable[[], Any]] = {}
     if roles.partly_labelled:
         readers["labelled"] = lambda: ~_missing(labels)
-    readers["positive"] = lambda: _positive(labels, roles, say)
+    readers["positive"] = lambda: _positive(labels, roles, options.tell)
     columns: list[tuple[str, str | None, Callable[..., Any]]] = [
-        *((f"score {name}", name, _scores) for name in roles.scores),
-        ("weight", roles.weight, _weights),
+        *(
+            (f"score {name}", name, partial(_scores, decimal=options.decimal))
+            for name in roles.scores
+        ),
+        ("weight", roles.weight, partial(_weights, decimal=options.decimal)),
         ("group", roles.group, lambda column, _: _coded(column)),
         ("cluster", roles.cluster, _clusters),
         *((f"by {name}", name, _values) for name in roles.by),
@@ -290,7 +296,8 @@ def find_problems(source: Named, roles: Roles, options: ReadOptions | None = Non
     except InputError as error:
         return [str(error)]
     problems = []
-    for role, read in _readers(table, roles, lambda sentence: None).items():
+    quiet = replace(options or ReadOptions(), say=None)
+    for role, read in _readers(table, roles, quiet).items():
         try:
             found = read()
             if role == "positive":
@@ -307,7 +314,7 @@ def _known_labels(table: Any, roles: Roles) -> list[str]:
     missing = _missing(column_of(table, roles.label))
     if not missing.any() or missing.all():
         return []
-    readers = _readers(table.filter(~missing), roles, lambda sentence: None)
+    readers = _readers(table.filter(~missing), roles, ReadOptions())
     try:
         return _empty_class(readers["positive"](), roles)
     except InputError as error:
@@ -329,12 +336,6 @@ def column_of(table: Any, name: str) -> Any:
     if is_nested(column):
         raise refuse_nested(name, column.type)
     return plain(column)
-
-
-def _is_text(column: Any) -> bool:
-    import pyarrow.types as kind
-
-    return bool(kind.is_string(column.type) or kind.is_large_string(column.type))
 
 
 def reject_nulls(column: Any, name: str) -> None:
@@ -361,40 +362,26 @@ def _times(column: Any, name: str) -> Array:
     return as_times(column, name)
 
 
-def _scores(column: Any, name: str) -> Array:
-    if not is_number(column):
-        found = _content(column)
-        raise InputError(
-            f"score column {shown(name)} holds {found}, not numbers: {not_numbers(found)}."
-        )
+def _scores(column: Any, name: str, decimal: str | None = None) -> Array:
+    _require_numbers(column, f"score column {shown(name)}", decimal)
     reject_nulls(column, name)
     scores = _validation.as_scores(numpy_of(column), f"column {shown(name)}")
     _validation.reject_missing(scores, f"column {shown(name)}")
     return scores
 
 
-def _content(column: Any) -> str:
-    if not _is_text(column):
-        return str(column.type)
-    filled = column.drop_null()
-    if not len(filled):
-        return "nothing"
-    # Of mixed text, what does not read as a number is what is wrong.
-    cells = filled.to_pylist()
-    return f"text such as {shown(next((c for c in cells if not _reads_as_number(c)), cells[0]))}"
-
-
-def _reads_as_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _weights(column: Any, name: str) -> FloatArray:
+def _require_numbers(column: Any, what: str, decimal: str | None) -> None:
+    if is_text(column):
+        raise text_error(column, what, decimal)
     if not is_number(column):
-        raise InputError(f"weight column {shown(name)} holds {_content(column)}, not numbers.")
+        raise InputError(
+            f"{what} holds {column.type}, not numbers: name a column of numbers, or convert it "
+            "first."
+        )
+
+
+def _weights(column: Any, name: str, decimal: str | None) -> FloatArray:
+    _require_numbers(column, f"weight column {shown(name)}", decimal)
     reject_nulls(column, name)
     values = numpy_of(column)
     weights = _validation.as_weights(values, f"weight column {shown(name)}")
@@ -414,10 +401,10 @@ def _positive(column: Any, roles: Roles, say: Callable[[str], None]) -> Mask:
             positive[~missing] = _positive(labelled, roles, say)
         return positive
     reject_nulls(column, roles.label)
-    if _is_text(column):
+    if is_text(column):
         return positive_text(column, roles.label, roles.pos_label, say)
     if not is_number(column):
-        raise InputError(f"{name} holds {_content(column)}, which are no labels.")
+        raise InputError(f"{name} holds {column.type}, which are no labels.")
     labels = numpy_of(column)
     return positive_numbers(labels, roles.label, roles.pos_label, say)
 

@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 from .._words import listed
 from ..exceptions import InputError
 from .layout import Layout, layout
-from .messages import not_numbers, shown, source_name
+from .messages import shown, source_name
+from .percent import carries_sign
 from .sources import File
 from .wanted import Wanted
 
@@ -146,8 +147,10 @@ def _further(dialect: Dialect, error: str, layouts: list[Layout], wanted: Wanted
         first = _first_types(layouts[0], wanted, ",")
         return Dialect(types=first, block=dialect.block, decimal=",", encoding=dialect.encoding)
     higher = {name: rungs[rungs.index(dialect.types[name]) + 1] for name in low}
+    if carries_sign(word):  # text, in which every cell has to be a number in percent
+        higher |= {name: rungs[-1] for name in low if name in wanted.numbers}
     words = dict(dialect.words)
-    if failed[2] == str(rungs[1]):
+    if failed[2] == str(rungs[1]) or carries_sign(word):
         words |= dict.fromkeys(low, word)
     return replace(dialect, types={**dialect.types, **higher}, words=words)
 
@@ -164,10 +167,12 @@ def _may_be_comma(
 def _refuse_text(dialect: Dialect, wanted: Wanted) -> None:
     for name in wanted.columns:
         if name in wanted.numbers and dialect.types[name] == _rungs()[-1]:
-            word = shown(dialect.words.get(name, ""))
-            raise InputError(
-                f"column {shown(name)} holds text such as {word}, not numbers: {not_numbers(word)}."
-            )
+            word = dialect.words.get(name, "")
+            if not carries_sign(word):
+                raise InputError(
+                    f"{wanted.title(name)} holds text such as {shown(word)}, not numbers: name a "
+                    "column of numbers, or convert it first."
+                )
 
 
 def _options(found: Layout, dialect: Dialect, wanted: Wanted, *, quoted: bool) -> dict[str, Any]:

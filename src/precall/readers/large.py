@@ -82,13 +82,19 @@ def _rows(stream: Any) -> int:
     return sum(batch.num_rows for batch in pa.ipc.open_stream(stream))
 
 
-def positive_label(paths: Sequence[str], roles: Roles, source: object) -> Any:
-    """Return the positive label in the type of the label column of Parquet or Feather files."""
+def stored_schema(paths: Sequence[str]) -> Any:
+    """Return the names and types of the columns of Parquet or Feather files."""
     import pyarrow.dataset as ds
-    import pyarrow.types as kind
 
     form = "feather" if paths[0].endswith((".feather", ".arrow", ".ipc")) else "parquet"
-    schema = ds.dataset(list(paths), format=form).schema
+    return ds.dataset(list(paths), format=form).schema
+
+
+def positive_label(paths: Sequence[str], roles: Roles, source: object) -> Any:
+    """Return the positive label in the type of the label column of Parquet or Feather files."""
+    import pyarrow.types as kind
+
+    schema = stored_schema(paths)
     check_columns(schema.names, source, roles.columns)
     found = schema.field(roles.label).type
     if kind.is_dictionary(found):

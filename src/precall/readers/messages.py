@@ -88,13 +88,6 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def not_numbers(found: str) -> str:
-    """What to do about a column of text where numbers are wanted; `found` says what it holds."""
-    if found.rstrip("'\"").endswith("%"):
-        return "take the percent signs out; 45 ranks the rows as 0.45 does"
-    return "name a column of numbers, or convert it first"
-
-
 def refuse_nested(name: str, found: object) -> InputError:
     """A column whose rows hold several values each."""
     return InputError(

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from .._arrow import is_nested, is_number, plain
+from .._arrow import is_nested, is_number, is_text, plain
 from ..exceptions import InputError
 from .formats import FORMATS, ending
-from .messages import refuse_nested, shown
+from .messages import refuse_nested
 from .missing import sentence
 from .sources import File
 from .tables import read_files
@@ -27,6 +27,11 @@ def is_read_at_random(file: File) -> bool:
     if file.path is None or file.compression is not None:
         return False
     return file.kind in ("parquet", "feather") and FORMATS.get(ending(file.path)) == file.kind
+
+
+def has_text_for_numbers(schema: Any, wanted: Wanted) -> bool:
+    """Return whether a file stores numbers as text, so that it has to be copied to be ranked."""
+    return any(field.name in wanted.numbers and is_text(field) for field in schema)
 
 
 @contextmanager
@@ -94,6 +99,6 @@ class _Writer:
                 raise refuse_nested(name, column.type)
             if name in self._wanted.numbers and not is_number(plain(column.slice(0, 0))):
                 raise InputError(
-                    f"column {shown(name)} holds {column.type}, not numbers: name a column of "
-                    "numbers, or convert it first."
+                    f"{self._wanted.title(name)} holds {column.type}, not numbers: name a column "
+                    "of numbers, or convert it first."
                 )

@@ -15,6 +15,7 @@ from .excel import read_sheet
 from .folders import with_folders
 from .layout import Layout
 from .messages import unreadable
+from .percent import Percents, with_percents
 from .sources import File
 from .wanted import Wanted
 
@@ -32,7 +33,7 @@ def read_table(files: Sequence[File], wanted: Wanted, source: object) -> Any:
     """Read the columns of all files into one table; every failure is an InputError."""
     import pyarrow as pa
 
-    tables = read_tables(files, wanted, source)
+    tables = with_percents(read_tables(files, wanted, source), files, wanted)
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except pa.ArrowException as error:
@@ -68,13 +69,17 @@ def read_files(
     """
     import pyarrow as pa
 
+    percents = Percents(files, wanted)
+
     def complete(number: int, tables: Iterable[Any]) -> None:
-        take(number, map(_with_doubles, with_folders(tables, files, number, wanted)))
+        found: Iterable[Any] = map(_with_doubles, with_folders(tables, files, number, wanted))
+        take(number, found if whole else percents.converted(number, found))
 
     try:
         for kind in dict.fromkeys(_family(file) for file in files):
             chosen = {number: file for number, file in enumerate(files) if _family(file) == kind}
             _READERS[kind](chosen, wanted, complete, whole, block)
+        percents.finish()
     except (pa.ArrowException, OSError, UnicodeError) as error:
         raise unreadable(source, error) from error
 

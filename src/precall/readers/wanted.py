@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from .messages import check_columns
+from .messages import check_columns, shown
 from .sources import File
 
 
@@ -19,6 +19,8 @@ class Wanted:
         Names, each once.
     numbers : frozenset of str
         Those that hold numbers.
+    weights : frozenset of str
+        Those of them that are weights; the others are scores.
     texts : frozenset of str
         Those that hold names (groups, clusters), which are text and nothing else.
     levels : frozenset of str
@@ -33,10 +35,15 @@ class Wanted:
 
     columns: tuple[str, ...]
     numbers: frozenset[str] = frozenset()
+    weights: frozenset[str] = frozenset()
     texts: frozenset[str] = frozenset()
     levels: frozenset[str] = frozenset()
     guess: bool = True
     check: Callable[[Sequence[str], str], None] | None = None
+
+    def title(self, name: str) -> str:
+        """How a message calls a column of numbers."""
+        return f"{'weight' if name in self.weights else 'score'} column {shown(name)}"
 
     def stored(self, names: Iterable[str], file: File) -> list[str]:
         """Which of the columns a file has itself; its folders may have others."""
