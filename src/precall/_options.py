@@ -15,6 +15,9 @@ EXACT_INTEGERS = 2.0**53
 # Squared weights of the negatives overflow soon below this.
 _SMALLEST_PREVALENCE = 1e-100
 
+# Names of a long list that are shown beside the one that was probably meant.
+_MOST_LISTED = 5
+
 
 def as_fraction(value: object, name: str, *, open_ends: bool = True) -> float:
     """Return a number between 0 and 1, the ends excluded unless `open_ends` is false."""
@@ -87,7 +90,11 @@ def as_choice(value: object, name: str, choices: Collection[str]) -> str:
     options = list(choices)
     near = get_close_matches(str(value), options, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    raise InputError(f"{name} must be one of {', '.join(map(repr, options))}, got {value!r}.{hint}")
+    # A name that was nearly right does not need all of a long list.
+    shown = options[:_MOST_LISTED] if near and len(options) > 2 * _MOST_LISTED else options
+    listed = ", ".join(map(repr, shown))
+    more = f" and {len(options) - len(shown)} more" if len(shown) < len(options) else ""
+    raise InputError(f"{name} must be one of {listed}{more}, got {value!r}.{hint}")
 
 
 def as_flag(value: object, name: str) -> bool:

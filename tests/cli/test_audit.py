@@ -152,6 +152,6 @@ def test_a_population_in_pieces(run, population, tmp_path):
     assert ours["rows"] == theirs["rows"] == 3000
     assert "leave --guess out" in run(*plan, "--in-pieces", "--guess", "s").err
     assert "score column 'z' is not a column" in run(*plan[:4], "z", *plan[5:], "--in-pieces").err
-    assert "must hold real numbers" in run(*plan[:4], "id", *plan[5:], "--in-pieces").err
-    assert "keep='z' is not a column" in run(*plan, "--keep", "z", "--in-pieces").err
+    assert "text such as 'a0', not numbers" in run(*plan[:4], "id", *plan[5:], "--in-pieces").err
+    assert "--keep 'z' is not a column" in run(*plan, "--keep", "z", "--in-pieces").err
     assert "give one" in run(*estimate, "inclusion", "--in-pieces").err

@@ -66,6 +66,53 @@ def test_a_folder_without_data_is_there_but_empty(run, tmp_path):
     assert "not there" not in message
 
 
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--prevalence", "5%"), "5% is not a number between 0 and 1: write 0.05."),
+        (("--prevalence", "0,05"), "0,05 is not a number between 0 and 1: write 0.05."),
+        (("--level", "95"), "95 is not a number between 0 and 1: write 0.95."),
+        (("--level", "1"), "1 is not a number between 0 and 1."),
+        (("--level", "high"), "'high' is not a number between 0 and 1."),
+        (("--level", "nan"), "nan is not a number between 0 and 1."),
+    ],
+)
+def test_a_share_that_is_none_says_how_to_write_it(run, csv_file, arguments, words):
+    refused(run("evaluate", csv_file, "--label", "y", "--score", "a", *arguments), words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("evalute", "x.csv"), "Did you mean 'evaluate'?"),
+        (("frobnicate",), "No such command 'frobnicate'."),
+        (("evaluate", "x.csv", "--scores", "a"), "Did you mean '--score'?"),
+        (("evaluate", "x.csv", "--cost-ratio", "3"), "It belongs to precall report."),
+        (("gate", "x.csv", "--score", "a"), "with --candidate and --baseline"),
+        (("evaluate", "x.csv", "--score", "a", "b"), "--label y --score a --score b"),
+    ],
+)
+def test_a_slip_of_the_pen_is_recognised(run, arguments, words):
+    refused(run(*arguments), words)
+
+
+def test_messages_of_the_library_speak_of_options(run, csv_file):
+    columns = (csv_file, "--label", "y")
+    gate = run("gate", *columns, "--candidate", "a")
+    refused(gate, "name a --baseline, or --require 'precision_at_recall(0.8) >= 0.3'")
+    both = ("--score", "a", "--score", "b", "--metric", "recall_at_precision(0.5)")
+    refused(run("compare", *columns, *both), "use --method 'bootstrap'")
+    metric = run("compare", *columns, "--score", "a", "--score", "b", "--metric", "aucp")
+    assert len(refused(metric, "and 23 more", "Did you mean 'aucpr'?")) < 300
+
+
+def test_names_that_are_nearly_those_of_columns(run, tmp_path):
+    (tmp_path / "a.csv").write_text('"Fraud ""found""",a,b,,\n1,2,3,,\n0,1,2,,\n')
+    asked = ("evaluate", tmp_path / "a.csv", "--label")
+    refused(run(*asked, "fraud", "--score", "a"), "2 without a name", "'Fraud \"found\"'?")
+    refused(run(*asked, 'Fraud "found"', "--score", "a, b"), "Name 'a' and 'b' one by one.")
+
+
 def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
     refused(run("evaluate", csv_file, "--label", "y", "--score", "aa"), "'aa'", "scores.csv")
     refused(run("evaluate", csv_file, "--label", "yy", "--score", "a"), "Did you mean 'y'?")
@@ -86,7 +133,11 @@ def test_a_column_that_is_not_there_suggests_the_nearest(run, csv_file):
         ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, (), ("3 different labels", "--pos-label, and")),
         ({"y": ["a", "b", "c"], "s": [1, 2, 3]}, ("--pos-label", "d"), ("no label 'd'",)),
         ({"y": [0, 1, 2], "s": [1, 2, 3]}, ("--pos-label", "3"), ("label column 'y'", "two")),
-        ({"y": range(101), "s": range(101)}, ("--pos-label", "3"), ("101 different", "make a")),
+        (
+            {"y": range(101), "s": range(101)},
+            ("--pos-label", "3"),
+            ("101 different", "or make one"),
+        ),
         ({"y": [0, 1, 0], "s": [1, 2, 3]}, ("--pos-label", "x"), ("'x'", "--pos-label")),
         ({"y": ["n", "p", "n"], "s": [1, 2, 3]}, ("--pos-label", "q"), ("no label 'q'",)),
         ({"y": [0, 1, 0], "s": [1, "", 3]}, (), ("1 missing value,", "data row 2", "fill")),

@@ -40,9 +40,9 @@ def test_fewer_negatives(run):
     [
         ([], "give --width for an interval, or --difference"),
         (["--width", "0.1", "--difference", "0.1"], "give --width"),
-        (["--width", "0.1"], "exactly one of"),
-        (["--width", "0.1", "--aucpr", "0.4"], "prevalence"),
-        (["--width", "2", "--aucpr", "0.4", "--prevalence", "0.1"], "width must be between"),
+        (["--width", "0.1"], "--aucpr or --auroc with a guess"),
+        (["--width", "0.1", "--aucpr", "0.4"], "--aucpr needs --prevalence"),
+        (["--width", "2", "--aucpr", "0.4", "--prevalence", "0.1"], "--width must be between"),
         (["--difference", "0.1", "--case-control"], "--case-control needs --width"),
         (["--width", "0.1", "--pilot", "x.csv"], "--pilot needs --label and --score"),
         (["--width", "0.1", "--label", "y"], "belong to a --pilot"),

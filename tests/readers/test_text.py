@@ -45,7 +45,7 @@ FILES = {
     "carriage returns": ("a.csv", text(newline="\r\n").encode(), None),
     "semicolons": ("a.csv", text(";").encode(), "';' between the columns"),
     "bars": ("a.csv", text("|").encode(), "'|' between the columns"),
-    "tabs in a .csv": ("a.csv", text("\t").encode(), r"'\t' between the columns"),
+    "tabs in a .csv": ("a.csv", text("\t").encode(), "tabs between the columns"),
     "decimal commas": ("a.csv", text(";", ",").encode(), "a decimal comma"),
     "decimal commas and tabs": ("a.tsv", text("\t", ",").encode(), "a decimal comma"),
     "Latin-1 with decimal commas": ("a.csv", text(";", ",").encode("latin-1"), "a decimal comma"),

@@ -12,6 +12,7 @@ import click
 
 from .._text import visible
 from .._version import __version__
+from .._words import listed
 from ..exceptions import PrecallError, PrecallWarning
 from .examples import Group
 from .signals import (
@@ -57,6 +58,9 @@ class _Commands(Group):
                 "python -m studies NAME -o DIR."
             )
         if cmd_name not in _COMMANDS:
+            near = _near(cmd_name, _COMMANDS)
+            if near and not ctx.resilient_parsing:
+                ctx.fail(f"No such command {cmd_name!r}. Did you mean {near!r}?")
             return None
         command: click.Command = import_module(f".{cmd_name}", __package__).command
         return command
@@ -101,6 +105,8 @@ def run_command(command: click.Command, arguments: Sequence[str] | None, program
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return 0
+    except click.NoSuchOption as error:
+        return _refuse(_unknown_option(error), _where(error))
     except click.MissingParameter as error:
         return _refuse(error.format_message() + _columns(error), _where(error))
     except click.ClickException as error:
@@ -145,10 +151,39 @@ def _columns(error: click.MissingParameter) -> str:
     from ..readers.messages import listed_names, no_header
 
     try:
-        names = column_names(named)
+        names = column_names(named if isinstance(named, str) else named[0])
         return f" The columns of FILE are {listed_names(names)}.{no_header(names)}"
     except (PrecallError, OSError, ImportError):  # that is said when the columns are named
         return ""
+
+
+def _near(word: str, known: Sequence[str]) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, known, n=1, cutoff=0.75)), None)
+
+
+def _unknown_option(error: click.NoSuchOption) -> str:
+    """An option that a command does not have: what was probably meant, or which command has it."""
+    message = f"No such option {error.option_name!r}."
+    if error.ctx is None:
+        return message
+    name = error.ctx.command.name or ""
+    if error.option_name == "--score" and name == "gate":
+        return f"{message} A gate names its models with --candidate and --baseline."
+    if near := _near(error.option_name, _options(error.ctx.command)):
+        return f"{message} Did you mean {near!r}?"
+    having = [
+        other
+        for other in _COMMANDS
+        if (command := app.get_command(error.ctx, other)) is not None
+        and error.option_name in _options(command)
+    ]
+    return f"{message} It belongs to precall {listed(having, 'and')}." if having else message
+
+
+def _options(command: click.Command) -> list[str]:
+    return [name for parameter in command.params for name in parameter.opts]
 
 
 def _where(error: click.ClickException) -> str:

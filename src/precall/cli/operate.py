@@ -14,6 +14,7 @@ from ..readers.options import ReadOptions
 from .examples import Command
 from .inputs import FileRequest, ranked
 from .options import (
+    FRACTION,
     Source,
     column_options,
     file_argument,
@@ -27,8 +28,6 @@ from .options import (
     table_option,
 )
 from .terminal import console, grid, heading, sentences, write_json
-
-_TARGET = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
 def _as_selected(value: float | None) -> float | None:
@@ -50,8 +49,8 @@ def _as_selected(value: float | None) -> float | None:
 )
 @file_argument()
 @column_options()
-@click.option("--min-precision", type=_TARGET, help="Precision to be kept.")
-@click.option("--min-recall", type=_TARGET, help="Recall to be kept.")
+@click.option("--min-precision", type=FRACTION, help="Precision to be kept.")
+@click.option("--min-recall", type=FRACTION, help="Recall to be kept.")
 @click.option(
     "--max-selected",
     type=float,
@@ -60,7 +59,7 @@ def _as_selected(value: float | None) -> float | None:
 )
 @click.option("--min-net-benefit", type=float, help="Net benefit to be kept, at --probability.")
 @click.option(
-    "--probability", type=_TARGET, help="Probability at which acting is just worth its cost."
+    "--probability", type=FRACTION, help="Probability at which acting is just worth its cost."
 )
 @click.option(
     "--prefer",

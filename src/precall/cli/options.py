@@ -22,7 +22,28 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
+
+class _Fraction(click.FloatRange):
+    """A number between 0 and 1, both excluded; one in percent is refused with how to write it."""
+
+    def convert(
+        self, value: Any, parameter: click.Parameter | None, context: click.Context | None
+    ) -> float:
+        """Return the number."""
+        text = str(value).strip()
+        signed = text.endswith("%")
+        try:
+            number = float(text.rstrip("% ").replace(",", "."))
+        except ValueError:
+            self.fail(f"{text!r} is not a number between 0 and 1.", parameter, context)
+        if not signed and "," not in text and 0.0 < number < 1.0:
+            return number
+        meant = number / 100.0 if signed or number > 1.0 else number
+        way = f": write {meant:.12g}" if 0.0 < meant < 1.0 else ""
+        self.fail(f"{text} is not a number between 0 and 1{way}.", parameter, context)
+
+
+FRACTION = _Fraction(0.0, 1.0, min_open=True, max_open=True)
 
 
 #: The FILE of a command: a name, or several that are read as one table.
@@ -50,6 +71,14 @@ def _not_empty(
         raise click.BadParameter("the name is empty; - is standard input.", context, parameter)
     if names.count("-") > 1:
         raise click.BadParameter("- can be read only once.", context, parameter)
+    for name in names[1:]:  # a word behind the name of a column
+        if not Path(name).suffix and name != "-" and not Path(name).exists():
+            raise click.BadParameter(
+                f"{name!r} is not there. A column is named by its option, each by its own: "
+                "--label y --score a --score b.",
+                context,
+                parameter,
+            )
     return names if len(names) > 1 else next(iter(names), None)
 
 

@@ -145,7 +145,7 @@ _MEANINGS = {
 )
 @click.option(
     "--prevalence",
-    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    type=FRACTION,
     help="With --dry-run or --mechanism auto: a guess of the share of positives, not one read off "
     "these rows.",
 )

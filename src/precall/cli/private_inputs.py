@@ -16,7 +16,7 @@ from ..readers.columns import Roles
 from ..readers.formats import format_by_name
 from ..readers.options import ReadOptions
 from ..readers.sources import paths
-from .options import F, together
+from .options import FRACTION, F, together
 from .terminal import spinner
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def ledger_options(function: F) -> F:
         click.option(
             "--budget-delta",
             "total_delta",
-            type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+            type=FRACTION,
             help="Count a new --ledger by zCDP, for many small releases: --budget may then fail "
             "with this probability.",
         ),

@@ -19,7 +19,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from . import private_dry_run as dry
 from .examples import Command, Group
-from .options import check_output, file_argument, json_option, reading_options
+from .options import FRACTION, check_output, file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
     neighbours_option,
@@ -150,7 +150,7 @@ def plan_command(
 )
 @click.option(
     "--prevalence",
-    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    type=FRACTION,
     help="With --dry-run: a guess of the share of positives, not one read off these rows.",
 )
 @click.option("-o", "--output", required=True, metavar="FILE", help="A .json file for the centre.")

@@ -15,14 +15,13 @@ from ..rows import Rows
 from .examples import Command
 from .inputs import read
 from .options import (
+    FRACTION,
     json_option,
     level_option,
     metric_option,
     reading_options,
 )
 from .terminal import console, grid, sentences, write_json
-
-_FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
 @click.command(
@@ -36,11 +35,11 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 )
 @click.option("--width", type=float, help="How wide the interval may be.")
 @click.option("--difference", type=float, help="Difference of two models to show.")
-@click.option("--power", "chance", type=_FRACTION, help="Probability to show it; 0.8 if not given.")
+@click.option("--power", "chance", type=FRACTION, help="Probability to show it; 0.8 if not given.")
 @click.option("--rows", type=click.IntRange(min=1), help="Rows that you have: ask for the power.")
-@click.option("--prevalence", type=_FRACTION, help="Share of positives to come.")
-@click.option("--aucpr", type=_FRACTION, help="Guess of the area; of the worse of two models.")
-@click.option("--auroc", type=_FRACTION, help="The same for the area under the ROC curve.")
+@click.option("--prevalence", type=FRACTION, help="Share of positives to come.")
+@click.option("--aucpr", type=FRACTION, help="Guess of the area; of the worse of two models.")
+@click.option("--auroc", type=FRACTION, help="The same for the area under the ROC curve.")
 @click.option(
     "--correlation",
     type=float,
@@ -99,6 +98,15 @@ def command(
         asked["pilot"] = Rows(columns.positive, columns.scores)
     elif (label, scores, pos_label) != (None, (), None):
         raise click.UsageError("--label, --score and --pos-label belong to a --pilot.")
+    guesses = {"--pilot": pilot, "--aucpr": aucpr, "--auroc": auroc}
+    named = [name for name, value in guesses.items() if value is not None]
+    if len(named) != 1:
+        raise click.UsageError(
+            "say how good the model will be, in one way: --aucpr or --auroc with a guess, or "
+            "--pilot with a file of scored rows."
+        )
+    if pilot is None and prevalence is None:
+        raise click.UsageError(f"{named[0]} needs --prevalence, the share of positives to come.")
     plan: Any
     if width is None:
         if correlation is not None:

@@ -17,6 +17,7 @@ from .examples import Command
 from .inputs import FileRequest, opened_files
 from .large_slices import slices_by_pieces, slices_in_database
 from .options import (
+    FRACTION,
     Source,
     cluster_option,
     column_options,
@@ -32,7 +33,6 @@ from .options import (
 )
 from .terminal import console, grid, heading, sentences, shown, spinner, write_json
 
-_SHARE = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 # Of a name in the table, so that no number beside it is cut.
 _LONGEST_NAME = 60
 # Slices that are too small and are named.
@@ -67,7 +67,7 @@ _MOST_NAMED = 10
 @metric_option("What to compute in every slice", default="aucnpr")
 @click.option(
     "--prevalence",
-    type=_SHARE,
+    type=FRACTION,
     help="Prevalence at which slices are compared; that of all rows if not given.",
 )
 @click.option(

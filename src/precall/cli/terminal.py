@@ -48,6 +48,22 @@ _OPTIONS = (
     (re.compile(r"^every must"), "--every must"),
     (re.compile(r"same_rows=False"), "--other-rows"),
     (
+        re.compile(r"^(width|difference|correlation|power|prevalence|budget)(?= (?:must|is) )"),
+        r"--\1",
+    ),
+    (re.compile(r"^(aucpr|auroc) and difference(?= add up)"), r"--\1 and --difference"),
+    (re.compile(r"^aucpr=(?=\S+ cannot be had)"), "--aucpr "),
+    (re.compile(r"^inclusion(?= stands for about)"), "--inclusion"),
+    (
+        re.compile(r"give all rows of the population, labelled or not, and"),
+        "give all rows of the population, labelled or not, in FILE or with --population, and",
+    ),
+    (re.compile(r"name a baseline, or give rules such as"), "name a --baseline, or --require"),
+    (re.compile(r"(?<=themselves: )give a pilot"), "give --pilot"),
+    (re.compile(r"with format=(?=[.])"), "with --format"),
+    (re.compile(r"\b(method|keep|target)=(?=['\"])"), r"--\1 "),
+    (re.compile(r"\b(keep)=(?=[.])"), r"--\1"),
+    (
         re.compile(r"does the file begin with a line of names\?"),
         "if the file has no line of names, add --no-header and call its columns 1, 2 and so on.",
     ),

@@ -13,6 +13,7 @@ from ..rows import Rows
 from .examples import Command
 from .inputs import read
 from .options import (
+    FRACTION,
     Source,
     file_argument,
     json_option,
@@ -23,7 +24,6 @@ from .terminal import console, sentences, write_json
 
 #: What a scheduler sees.
 _STATUS = {"fine": 0, "alarm": 1, "undecided": 3}
-_FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 
 
 @click.command(
@@ -49,7 +49,7 @@ _FRACTION = click.FloatRange(0.0, 1.0, min_open=True, max_open=True)
 @click.option(
     "--threshold", type=float, required=True, help="Rows with at least this score were selected."
 )
-@click.option("--target", type=_FRACTION, required=True, help="The value that was promised.")
+@click.option("--target", type=FRACTION, required=True, help="The value that was promised.")
 @click.option(
     "--of",
     "watches",

@@ -62,7 +62,7 @@ def format_by_name(path: str) -> str | None:
     if found not in FORMATS:
         raise InputError(
             f"{shown(path)} has the ending {found!r}, which is none of {', '.join(FORMATS)}: "
-            "rename it, or say which format it has."
+            "rename it, or say which format it has with format=."
         )
     return FORMATS[found]
 

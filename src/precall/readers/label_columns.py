@@ -54,14 +54,15 @@ def _refuse_many(name: str, labels: Sequence[Any], pos_label: Any) -> None:
     """Raise, if there are more than two labels and nobody said which is the positive one."""
     if len(labels) <= (2 if pos_label is None else MOST_LABELS):
         return
-    way = "make a column that says positive or not"
+    way = "name the column of labels, or make one that says positive or not"
     if len(labels) <= MOST_LABELS:
         way = (
             "say which one is positive with pos_label=, and the others are negative (a label that "
             "is not known has to be empty, for missing='drop')"
         )
+    count = f"{len(labels):,}"
     raise InputError(
-        f"{name} has {len(labels)} different labels ({listed(labels)}), and two are allowed: {way}."
+        f"{name} has {count} different labels ({listed(labels)}), and two are allowed: {way}."
     )
 
 

@@ -42,7 +42,8 @@ class Layout:
         said, found = self.file.options, []
         usual = "\t" if self.file.kind == "tsv" else ","
         if said.delimiter is None and self.delimiter != usual:
-            found.append(f"{self.delimiter!r} between the columns")
+            sign = "tabs" if self.delimiter == "\t" else repr(self.delimiter)
+            found.append(f"{sign} between the columns")
         if said.encoding is None and self.encoding is not None:
             found.append(f"text in {self.encoding}")
         if self.skip:

@@ -51,8 +51,13 @@ def _nearest(name: str, available: Sequence[str]) -> str:
     """The name that was probably meant, as a question."""
     from difflib import get_close_matches
 
-    alike = [other for other in available if other.strip().lower() == name.strip().lower()]
-    near = alike or get_close_matches(name, available, n=1)
+    parts = [part.strip() for part in name.split(",")]
+    if len(parts) > 1 and set(parts) <= set(available):
+        return f" Name {' and '.join(map(shown, parts))} one by one."
+    wanted = name.strip().lower()
+    alike = [other for other in available if other.strip().lower() == wanted]
+    within = [other for other in available if wanted and wanted in other.lower()]
+    near = alike or get_close_matches(name, available, n=1) or within[:1]
     return f" Did you mean {shown(near[0])}?" if near else ""
 
 
@@ -76,8 +81,11 @@ def no_header(names: Sequence[str]) -> str:
 
 def listed_names(names: Sequence[str]) -> str:
     """The first names of a list, and how many there are beside them."""
-    listed = ", ".join(shown(name) for name in names[:8])
-    return listed + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    named = [name for name in names if name.strip()]
+    listed = [shown(name) for name in named[:8]]
+    listed += [f"{len(named) - 8} more"] if len(named) > 8 else []
+    listed += [f"{len(names) - len(named)} without a name"] if len(named) < len(names) else []
+    return ", ".join(listed)
 
 
 def _is_number(text: str) -> bool:

@@ -177,15 +177,17 @@ class Percents:
         decimal = self._files[0].options.decimal
         seen = {name: _Seen(decimal) for name in self._wanted.numbers}
         self._seen[number] = seen
-        refused: set[str] = set()
+        refused: dict[str, _Seen] = {}
         for table in tables:
             for name in seen:
                 if not _is_wanted_text(table, name, self._wanted):
                     seen[name].look_at_numbers(table.column(name))
                 elif (column := seen[name].look(table.column(name))) is None:
-                    refused.add(name)
+                    refused[name] = seen[name]
                 else:
                     table = _with_column(table, name, column)
+            if any(found.text is not None for found in refused.values()):
+                break  # what comes later does not change what is said of it
             if not refused:
                 yield table
         for name in self._wanted.columns:
