@@ -1,7 +1,7 @@
 """What happens with bad input, case by case: the tests run it, and a page of the docs shows it.
 
-Every example is an expression of `pr`, `np`, `pa` and the names in `NAMES`. Its outcome is an error
-(its class and some of its words), or a value, with the warning that comes with it.
+Every example is an expression of `pr`, `np`, `pd`, `pa` and the names in `NAMES`. Its outcome is
+an error (its class and some of its words), or a value, with the warning that comes with it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 import precall as pr
@@ -41,6 +42,7 @@ NAMES = {
     "registered": registered,
     "pr": pr,
     "np": np,
+    "pd": pd,
     "pa": pa,
     "arrow": arrow,
     "Shrinking": Shrinking,
@@ -114,7 +116,22 @@ CASES = (
         (
             "two columns where one is wanted",
             "pr.rank([1, 0], [[0.2, 0.8], [0.7, 0.3]])",
-            _input("pass one column, for example y_score[:, 1]"),
+            _input("pass one column, for example np.asarray(y_score)[:, 1]"),
+        ),
+        (
+            "a data frame where a column belongs",
+            "pr.rank(pd.DataFrame({'y': y}), s)",
+            _input("pass one column, for example y_true['y']"),
+        ),
+        (
+            "scores first",
+            "pr.rank(s, y)",
+            _input("these look like scores; labels come first, then scores"),
+        ),
+        (
+            "the name of a file",
+            "pr.evaluate('scores.csv')",
+            _input("got 'scores.csv': read the file first, for example with pandas"),
         ),
     ),
     *_cases(
@@ -264,6 +281,26 @@ CASES = (
             "labels and scores where a ranking belongs",
             "pr.aucpr(y, s)",
             _input("ranking must be a Ranking, got list: pass pr.rank(y_true, y_score)"),
+        ),
+        (
+            "labels and scores in a function with a metric",
+            "pr.interval(np.array(y), np.array(s))",
+            _input("labels and scores are one argument, pr.rank(y_true, y_score)"),
+        ),
+        (
+            "scores of two models one by one",
+            "pr.compare(y, np.array(s), np.array(s))",
+            _input("several models are one too, {'a': s_a, 'b': s_b}"),
+        ),
+        (
+            "labels and scores in a function with a curve",
+            "pr.band(np.array(y), np.array(s))",
+            _input("got an array: labels and scores are one argument, pr.rank(y_true, y_score)"),
+        ),
+        (
+            "a metric by the name that others give it",
+            "pr.interval(ranking, 'average_precision')",
+            _input("metric 'average_precision' is called 'aucpr' here"),
         ),
         (
             "one ranking where folds belong",

@@ -88,13 +88,16 @@ def as_choice(value: object, name: str, choices: Collection[str]) -> str:
     from difflib import get_close_matches
 
     options = list(choices)
-    near = get_close_matches(str(value), options, n=1, cutoff=0.5)
+    near = get_close_matches(str(value)[:100], options, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     # A name that was nearly right does not need all of a long list.
     shown = options[:_MOST_LISTED] if near and len(options) > 2 * _MOST_LISTED else options
     listed = ", ".join(map(repr, shown))
     more = f" and {len(options) - len(shown)} more" if len(shown) < len(options) else ""
-    raise InputError(f"{name} must be one of {listed}{more}, got {value!r}.{hint}")
+    got = repr(value)
+    if hasattr(value, "shape"):
+        got = "an array: labels and scores are one argument, pr.rank(y_true, y_score)"
+    raise InputError(f"{name} must be one of {listed}{more}, got {got}.{hint}")
 
 
 def as_flag(value: object, name: str) -> bool:

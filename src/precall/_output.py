@@ -54,6 +54,16 @@ def whole_file(path: str | Path) -> Iterator[Path]:
         unfinished.unlink(missing_ok=True)
 
 
+def as_page(path: str | Path) -> Path:
+    """Return where to write a page of HTML; the ending and the folder have to be right."""
+    page = Path(path)
+    if page.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"path must end in .html or .htm, got {str(path)!r}.")
+    if not page.absolute().parent.is_dir():
+        raise InputError(f"path {str(path)!r} is in a folder that is not there: make it first.")
+    return page
+
+
 def why_not_writable(path: str | Path) -> str | None:
     """Return why a file cannot be written there, to go after its name in a message, or None."""
     try:

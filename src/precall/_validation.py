@@ -60,16 +60,22 @@ def as_vector(values: object, name: str) -> Array:
             )
         raise InputError(
             f"{name} must be one-dimensional, got shape {array.shape}: "
-            f"pass {_one_column(array, name)}."
+            f"pass {_one_column(values, array, name)}."
         )
     return array
 
 
-def _one_column(array: Array, name: str) -> str:
+def _one_column(values: object, array: Array, name: str) -> str:
     """The way out of a table; of two columns of probabilities the second is the positive class."""
-    if array.ndim == 2 and min(array.shape) > 1:
-        return f"one column, for example {name}[:, 1], the second class in predict_proba"
-    return f"{name}.ravel()"
+    several = array.ndim == 2 and min(array.shape) > 1
+    if hasattr(values, "columns"):
+        column = list(values.columns)[-1]
+        whole = "; pr.Rows.from_frame takes a whole data frame" if several else ""
+        return f"one column, for example {name}[{column!r}]{whole}"
+    given = f"np.asarray({name})" if isinstance(values, (list, tuple)) else name
+    if several:
+        return f"one column, for example {given}[:, 1], the second class in predict_proba"
+    return f"{given}.ravel()"
 
 
 def as_array(values: object, name: str) -> Array:
@@ -80,7 +86,9 @@ def as_array(values: object, name: str) -> Array:
         missing = np.ma.getmaskarray(values).ravel()
         _reject(name, "must not have masked values", missing, MISSING[1])
     if isinstance(values, (str, bytes)) or np.isscalar(values) or values is None:
-        raise InputError(f"{name} must be an array of values, got {values!r}.")
+        read = isinstance(values, str) and "." in values
+        way = "read the file first, for example with pandas" if read else "pass a list or an array"
+        raise InputError(f"{name} must be an array of values, got {values!r}: {way}.")
     if isinstance(values, (Set, Mapping)):
         raise InputError(
             f"{name} must have its values in the order of the rows, got a "
@@ -156,7 +164,7 @@ def as_scores(y_score: object, name: str = "y_score") -> Array:
             raise InputError(f"{name} must hold numbers ({error}).") from error
     raise InputError(
         f"{name} must hold real numbers, got dtype {scores.dtype}: convert it first, "
-        f"for example with {name}.astype(float)."
+        f"for example with np.asarray({name}, dtype=float)."
     )
 
 
@@ -302,9 +310,12 @@ def _reject_labels(labels: Array, pos_label: object, name: str, textual: bool) -
         allowed = [*[v for v in distinct if v != pos_label][:1], pos_label]
         bad = np.asarray([v not in allowed for v in labels.tolist()])
         first = int(np.argmax(bad))
+        way = f"pass {name} == label for one class against the rest"
+        if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+            way = "these look like scores; labels come first, then scores"
         raise InputError(
             f"{name} must have at most two labels, got {len(distinct)} ({shown}); the first row "
-            f"with a third one is {first}: pass {name} == label for one class against the rest."
+            f"with a third one is {first}: {way}."
         )
     if textual and not isinstance(pos_label, (str, bytes)):
         raise InputError(

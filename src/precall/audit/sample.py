@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._output import as_page
 from .._words import plural
 from ..exceptions import InputError, ReliabilityWarning, UndefinedMetricError
 from ..inference.result import MetricInterval, from_evidence
@@ -391,7 +392,8 @@ class Sample:
         """
         from ..display.sample_page import write_sample_report
 
-        return write_sample_report(self, path, metrics=metrics, confidence_level=confidence_level)
+        page = as_page(path)
+        return write_sample_report(self, page, metrics=metrics, confidence_level=confidence_level)
 
     def ranked(self, model: str | None = None, thresholds: tuple[float, ...] = ()) -> Ranked:
         """Refuse: a ranking needs the label of every row."""

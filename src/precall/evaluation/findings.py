@@ -188,9 +188,12 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
     chance = f"a random order has {wording.number(area.random)}"
     if roc_high < 0.5:
         direction = roc.text if alone else _estimate(roc)
+        # Fraud as 0 and the rest as 1: then most rows are positive.
+        other = " If the rarer label is the one to find, name it as the positive label."
         yield _warning(
             f"{name} ranks positives below negatives (AUROC {direction}). Nothing was flipped: if "
             "low scores mean positive, change the sign of the scores."
+            f"{other if evaluation.prevalence > 0.5 else ''}"
         )
     elif area_low <= area.random:
         yield _warning(f"{text}, which is not clearly above chance: {chance}.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .._notebook import Rich
+from .._output import as_page
 from .._result_frame import columns_of
 from .._words import plural
 from ..inference.comparison import Comparison
@@ -232,7 +233,7 @@ class Evaluation(Rich):
         """
         from ..display.report import Origin, write_report
 
-        return write_report(self, path, origin=Origin(source=source))
+        return write_report(self, as_page(path), origin=Origin(source=source))
 
     def _table(self) -> dict[str, list[Any]]:
         return columns_of(evaluation_rows(self))

@@ -48,6 +48,20 @@ _KINDS: tuple[type[Metric], ...] = (
 METRICS: dict[str, type[Metric]] = {kind.name: kind for kind in _KINDS}
 
 
+# What others call them: scikit-learn's scorers, and papers.
+_ELSEWHERE = {
+    **dict.fromkeys(("average_precision", "ap", "auprc", "pr_auc", "auc_pr", "prauc"), "aucpr"),
+    **dict.fromkeys(("roc_auc", "auc", "aucroc", "auc_roc", "rocauc"), "auroc"),
+    "f1": "f1_at_threshold(0.5)",
+    "precision": "precision_at_threshold(0.5)",
+    "recall": "recall_at_threshold(0.5)",
+    "accuracy": "accuracy_at_threshold(0.5)",
+    "balanced_accuracy": "balanced_accuracy_at_threshold(0.5)",
+    "matthews_corrcoef": "mcc_at_threshold(0.5)",
+    "mcc": "mcc_at_threshold(0.5)",
+}
+
+
 def as_metric(metric: object, where: Callable[[type[Metric]], bool] | None = None) -> Metric:
     """Return the metric that an object, a factory or words stand for.
 
@@ -63,12 +77,22 @@ def as_metric(metric: object, where: Callable[[type[Metric]], bool] | None = Non
     else:
         raise InputError(
             "metric must be a metric from precall.metrics, or words such as 'aucpr' or "
-            f"'precision_at_recall(0.8)', got {type(metric).__name__}."
+            f"'precision_at_recall(0.8)', got {type(metric).__name__}{_of_data(metric)}."
         )
     if where is not None and not where(type(found)):
         serve = ", ".join(name for name, kind in METRICS.items() if where(kind))
         raise InputError(f"metric {found.name!r} does not serve here: use one of {serve}.")
     return found
+
+
+def _of_data(given: object) -> str:
+    """The way out for whoever passes labels and scores as scikit-learn takes them."""
+    if not hasattr(given, "__len__"):
+        return ""
+    return (
+        ": labels and scores are one argument, pr.rank(y_true, y_score), and several models are "
+        "one too, {'a': s_a, 'b': s_b}"
+    )
 
 
 def parse(words: str) -> Metric:
@@ -89,6 +113,10 @@ def parse(words: str) -> Metric:
     if not isinstance(words, str):
         raise InputError(f"words must be a text such as 'aucpr', got {type(words).__name__}.")
     name, _, rest = words.strip().partition("(")
+    if name.strip().lower() in _ELSEWHERE and name.strip() not in METRICS:
+        here = _ELSEWHERE[name.strip().lower()]
+        cut = ", with the threshold that you use" if here.endswith(")") else ""
+        raise InputError(f"metric {name.strip()!r} is called {here!r} here{cut}.")
     kind = METRICS[_validation.as_choice(name.strip(), "metric", METRICS)]
     try:
         tree = ast.parse(f"metric({rest}" if rest else "metric()", mode="eval").body
