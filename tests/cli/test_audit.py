@@ -36,6 +36,15 @@ def planned(run, population, tmp_path, *more):
     return result, filled
 
 
+def test_a_plan_says_how_its_rows_are_found_again(run, population, tmp_path):
+    path, *_ = population
+    plan = ("audit", "plan", path, "--score", "s", "--budget", 300, "-o", tmp_path / "plan.csv")
+    counts = "Its column row counts the rows from 0; --keep COLUMN"
+    for more in ((), ("--in-pieces",)):
+        assert counts in " ".join(run(*plan, *more).out.split())
+        assert counts not in " ".join(run(*plan, "--keep", "id", *more).out.split())
+
+
 def test_plan_fill_in_estimate(run, population, tmp_path):
     path, scores, y = population
     result, filled = planned(run, population, tmp_path)

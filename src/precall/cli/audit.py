@@ -114,7 +114,7 @@ def plan_command(
             drawn = plan_of(population, budget=budget, metric=metric, rng=seed)
         columns = [drawn.rows.tolist(), *drawn.others.values(), drawn.scores.tolist()]
         _write_plan(path, [ROW, *kept, score], columns, drawn.inclusion.tolist())
-        _say_plan(path, drawn.rows.size, drawn.n_rows)
+        _say_plan(path, drawn.rows.size, drawn.n_rows, *_how_to_find(kept))
         return
     numbers = [score, *([guess] if guess else [])]
     with spinner() as say:
@@ -130,7 +130,7 @@ def plan_command(
     lines = [found.rows, *(values[name][found.rows] for name in [*kept, score])]
     shares = found.inclusion[found.rows].tolist()
     _write_plan(path, [ROW, *kept, score], [line.tolist() for line in lines], shares)
-    said = []
+    said = _how_to_find(kept)
     if found.expected_width is not None:
         said.append(
             f"The 95 % interval of {found.metric} will be about {found.expected_width:.2g} wide; "
@@ -153,6 +153,13 @@ def _say_plan(path: Path, rows: int, population: int, *more: str) -> None:
     where = f"of {population:,} to label are in {visible(path)}"
     said = f"{plural(rows, 'row')} {where}: fill in the column label, with 1 or 0."
     sentences(console(), [said, *more])
+
+
+def _how_to_find(kept: list[str]) -> list[str]:
+    """Say how a row is found again, where nothing but its number says which it is."""
+    if kept:
+        return []
+    return [f"Its column {ROW} counts the rows from 0; --keep COLUMN adds one that names them."]
 
 
 def _in_pieces(file: Source, score: str, keep: list[str], reading: ReadOptions) -> ScoredRows:
