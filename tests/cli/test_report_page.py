@@ -193,6 +193,19 @@ def test_rows_that_were_left_out_are_said_before_anything_is_quoted(run, tmp_pat
     assert "left out" not in how
 
 
+def test_scores_in_percent_are_said_before_anything_is_quoted(run, tmp_path):
+    rng = np.random.default_rng(2)
+    y = rng.random(300) < 0.2
+    score = 50 + 10 * rng.normal(size=300) + 20 * y
+    lines = [f"{label:d},{value:.1f} %" for label, value in zip(y, score, strict=True)]
+    (tmp_path / "a.csv").write_text("\n".join(["y,s", *lines]), encoding="utf-8")
+    options = ("--label", "y", "--score", "s", "-o", tmp_path / "page.html")
+    assert run("report", tmp_path / "a.csv", *options).status == 0
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    [said] = re.findall(r'<section id="findings".*?</section>', page, flags=re.DOTALL)
+    assert f"was read as {round(score[0], 1) / 100:.3f}, and the others likewise." in said
+
+
 def test_labels_that_count_as_negative_are_said_before_anything_is_quoted(run, tmp_path):
     rng = np.random.default_rng(2)
     label = rng.choice(["yes", "no", "unknown"], 3000)

@@ -53,6 +53,10 @@ def test_labels_that_are_missing_are_waited_for(run, tmp_path):
     undecided = run("watch", nothing, *COLUMNS, "--time", "t", "--target", 0.5)
     assert undecided.status == 3
     assert undecided.out.startswith("No decision was counted yet. 2 decisions wait for labels.")
+    columns = ("--label", "y", "--score", "s", "--threshold", 99)
+    high = run("watch", nothing, *columns, "--target", 0.5)
+    assert high.status == 3
+    assert high.out == "No decision was counted yet. No score is 99 or more.\n"
 
 
 def test_recall_and_restarts_are_watched_too(run, log):

@@ -92,8 +92,9 @@ def test_every_file_reads_percent_alike_and_says_so(tmp_path, name, case, gap):
     np.testing.assert_array_equal(columns.scores["s"], values)
     options = ReadOptions(missing=missing, say=piecewise.append)
     assert in_pieces(tmp_path / name, options) == pr.rank(LABELS[: values.size], values)
-    comma = " with a decimal comma" if "," in cells[0] else ""
-    sentence = f"column 's' was read as percent{comma}: {cells[0]!r} is {values[0]}."
+    comma = ", with a decimal comma" if "," in cells[0] else ""
+    read = f"{cells[0]!r} was read as {values[0]}, and the others likewise."
+    sentence = f"column 's' is in percent{comma}: {read}"
     assert sentence in whole
     assert sentence in piecewise
 

@@ -19,6 +19,7 @@ from ..readers.large import LARGE
 from ..readers.messages import listed_names, no_header
 from ..readers.missing import LEFT_OUT
 from ..readers.options import ReadOptions
+from ..readers.percent import IN_PERCENT
 from .examples import Command
 from .inputs import FileRequest, evaluated
 from .options import (
@@ -42,7 +43,7 @@ from .options import (
 from .terminal import spinner
 
 # What was decided while reading and changes the numbers ends like this.
-_FIRST = (LEFT_OUT, NEGATIVE_REST)
+_FIRST = (LEFT_OUT, NEGATIVE_REST, IN_PERCENT)
 
 
 @click.command(

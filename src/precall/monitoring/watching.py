@@ -169,6 +169,8 @@ def watch(
     outcomes = monitor.went_well(*decisions)[trials]
     monitor.count(outcomes, _ends(when))
     found = _result(monitor, cut, when, order.size - counted.size, time)
+    if not found.trials and not selected.any():
+        found = replace(found, message=f"{found.message} No score is {cut:g} or more.")
     return replace(found, path=_path(outcomes, _ends(when), found.alarm_at))
 
 

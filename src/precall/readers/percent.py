@@ -18,6 +18,9 @@ from .messages import shown
 from .sources import File
 from .wanted import Wanted
 
+#: How a sentence about a column in percent ends.
+IN_PERCENT = "and the others likewise."
+
 _NUMBER = r"[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)"
 # Without an exponent, which nobody writes before the sign: that of the hundredth goes there.
 _CELL = re.compile(_NUMBER)
@@ -84,9 +87,10 @@ class _Seen:
         """What was decided, if anything was."""
         if self.percent is None:
             return None
-        comma = "" if self.comma is None else " with a decimal comma"
+        comma = "" if self.comma is None else ", with a decimal comma"
         value = float(self.percent.strip()[:-1].strip().replace(",", ".") + "e-2")
-        return f"column {shown(name)} was read as percent{comma}: {shown(self.percent)} is {value}."
+        read = f"{shown(self.percent)} was read as {value}"
+        return f"column {shown(name)} is in percent{comma}: {read}, {IN_PERCENT}"
 
     def look_at_numbers(self, column: Any) -> None:
         """Take note of a column that holds numbers, unless all of it is missing."""
