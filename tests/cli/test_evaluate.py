@@ -554,3 +554,14 @@ def test_a_date_and_its_numbers_stay_on_one_line_where_words_can_be_folded():
     rows = [["2025-06-01", "0.67 (0.40–0.85)", "0.67 (0.37–0.86)", "too few rows of a class"]]
     terminal.grid(Console(file=written, width=60), columns, rows)
     assert "2025-06-01  0.67 (0.40–0.85)  0.67 (0.37–0.86)  too few rows" in written.getvalue()
+
+
+@pytest.mark.parametrize("width", range(58, 84, 3))
+def test_words_in_the_last_column_are_folded_and_never_cut(width):
+    written = io.StringIO()
+    columns = [("from", "left"), ("AUCPR", "right"), ("at 8.47 %", "right"), ("since", "left")]
+    rows = [["2025-06-01 00:15:00", "0.67 (0.40–0.85)", "0.67 (0.37–0.86)", "too few rows of each"]]
+    terminal.grid(Console(file=written, width=width), columns, rows)
+    words = set(written.getvalue().split())
+    assert words >= {word for cell in rows[0] for word in cell.split()}
+    assert max(map(len, written.getvalue().splitlines())) <= width

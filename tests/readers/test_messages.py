@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import precall
-from precall.cli.terminal import in_options
+from precall.cli.option_words import in_options
 
 PACKAGE = Path(precall.__file__).parent
 MODULES = sorted([*PACKAGE.glob("readers/*.py"), *PACKAGE.glob("engines/*.py")])

@@ -15,6 +15,7 @@ from .._version import __version__
 from .._words import listed
 from ..exceptions import PrecallError, PrecallWarning
 from .examples import Group
+from .option_words import in_options
 from .signals import (
     INTERRUPTED,
     TERMINATED,
@@ -23,7 +24,7 @@ from .signals import (
     open_closed_streams,
     termination_raised,
 )
-from .terminal import in_options, one_line, tell
+from .terminal import one_line, tell
 
 _COMMANDS = (
     "evaluate",

@@ -8,6 +8,7 @@ from .._version import __version__
 from ..readers.columns import Roles, find_problems
 from ..readers.options import ReadOptions
 from .examples import Command
+from .option_words import in_options
 from .options import (
     Source,
     cluster_option,
@@ -17,7 +18,7 @@ from .options import (
     json_option,
     reading_options,
 )
-from .terminal import console, in_options, one_line, sentences, write_json
+from .terminal import console, one_line, sentences, write_json
 
 _BAD_INPUT = 2
 _OPEN = (

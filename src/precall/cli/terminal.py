@@ -31,50 +31,6 @@ _SHORTEST_NAME = 12
 NOTHING = "–"
 _LONGEST_MESSAGE = 600
 _MARK_WIDTH = 6
-# Arguments of the library, and what the command line calls them.
-_OPTIONS = (
-    (re.compile(r"missing='drop'"), "--missing drop"),
-    (
-        re.compile(", and pass one_against_rest=True to count all others as negative"),
-        ", and the others are negative",
-    ),
-    (re.compile(r"pos_label=(?=['\"])"), "--pos-label "),
-    (re.compile(r"pos_label=(?=\W|$)"), "--pos-label"),
-    (re.compile(r"\(every=\)"), "(--every)"),
-    (
-        re.compile(r"^every must (.*?)( or a length of time such as datetime[.]\S+)?, got"),
-        r"--every must \1, got",
-    ),
-    (re.compile(r"^every must"), "--every must"),
-    (re.compile(r"same_rows=False"), "--other-rows"),
-    (
-        re.compile(r"^(width|difference|correlation|power|prevalence|budget)(?= (?:must|is) )"),
-        r"--\1",
-    ),
-    (re.compile(r"^(aucpr|auroc) and difference(?= add up)"), r"--\1 and --difference"),
-    (re.compile(r"^aucpr=(?=\S+ cannot be had)"), "--aucpr "),
-    (re.compile(r"^inclusion(?= stands for about)"), "--inclusion"),
-    (
-        re.compile(r"give all rows of the population, labelled or not, and"),
-        "give all rows of the population, labelled or not, in FILE or with --population, and",
-    ),
-    (re.compile(r"name a baseline, or give rules such as"), "name a --baseline, or --require"),
-    (re.compile(r"(?<=themselves: )give a pilot"), "give --pilot"),
-    (re.compile(r"with format=(?=[.])"), "with --format"),
-    (re.compile(r"\b(method|keep|target)=(?=['\"])"), r"--\1 "),
-    (re.compile(r"\b(keep)=(?=[.])"), r"--\1"),
-    (
-        re.compile(r"does the file begin with a line of names\?"),
-        "if the file has no line of names, add --no-header and call its columns 1, 2 and so on.",
-    ),
-    (re.compile(r"load it with moved=True"), "add --moved"),
-    (re.compile(r"load the ledger with new_rows=True"), "add --new-rows"),
-    (
-        re.compile(r"pr\.rank\(y_true, y_score, thresholds=\[(.*?)\]\), or pass pr\.Rows"),
-        r"precall rank --threshold \1",
-    ),
-    (re.compile(r"\b(label|score|weight|group)=('(?:[^'\\]|\\.)*')"), r"\1 column \2"),
-)
 _MARKS = {
     "warning": ("Warning", "bold red"),
     "note": ("Note", "bold"),
@@ -101,13 +57,6 @@ def console() -> Console:
         output.width = min(output.width, 100)
         return output
     return Console(file=cast(IO[str], _Trimmed()), width=_WIDTH, **options)
-
-
-def in_options(message: str) -> str:
-    """Say what the library says about arguments as the command line would: with its options."""
-    for argument, option in _OPTIONS:
-        message = argument.sub(option, message)
-    return message
 
 
 def one_line(message: str) -> str:
@@ -191,6 +140,7 @@ def grid(
         max([len(title), *(len(row[place]) for row in rows)])
         for place, (title, _) in enumerate(columns)
     ]
+    given: list[int | None] = [None] * len(columns)
     if sum(widths) + 2 * len(widths) + indent > output.width:
         # Numbers are never broken: names give way, and titles between their words.
         for place, (title, justify) in enumerate(columns):
@@ -209,19 +159,44 @@ def grid(
         if columns[0][1] == "left" and room < min(longest, output.width - indent):
             _stacked(output, columns, rows, widths, indent)
             return
+        given = _shared_out(columns, widths, output.width - indent, longest)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for (title, justify), width in zip(columns, widths, strict=True):
+    for (title, justify), width, fixed in zip(columns, widths, given, strict=True):
         left = justify == "left"
         table.add_column(
             Text(title),
             justify="left" if left else "right",
             no_wrap=not left,
             overflow="fold",
-            min_width=min(width, _SHORTEST_NAME) if left else width,
+            min_width=min(width, _SHORTEST_NAME) if left and fixed is None else width,
+            width=fixed,
         )
     for row in rows:
         table.add_row(*(Text(value) for value in row))
     output.print(Padding(table, (0, 0, 0, indent)))
+
+
+def _shared_out(
+    columns: Sequence[tuple[str, str]], widths: Sequence[int], room: int, longest: int
+) -> list[int | None]:
+    """Share the room between several columns of words, each at least as wide as it must be.
+
+    rich would make all of them equally wide, and cut what does not fit. One alone gets the rest.
+    """
+    words = [place for place, (_, justify) in enumerate(columns) if justify == "left"]
+    given: list[int | None] = [None] * len(columns)
+    if len(words) < 2:
+        return given
+    least = {place: min(widths[place], _SHORTEST_NAME) for place in words}
+    least[0] = min(least.get(0, 0), max(longest, len(columns[0][0])))
+    taken = sum(widths) - sum(widths[place] for place in words) + 2 * (len(columns) - 1)
+    spare = max(room - taken - sum(least.values()), 0)
+    # Those that need little first, so that what they leave goes to the others.
+    for number, place in enumerate(sorted(words, key=lambda place: widths[place] - least[place])):
+        more = min(widths[place] - least[place], spare // (len(words) - number))
+        given[place] = least[place] + more
+        spare -= more
+    return given
 
 
 def _stacked(
