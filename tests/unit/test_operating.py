@@ -455,6 +455,36 @@ class TestWeights:
             # These weights have little to say: the answer moves by little.
             assert abs(point.recall.estimate - plain.recall.estimate) < 0.1
 
+    @pytest.mark.parametrize("seed", range(20))
+    def test_no_promise_exceeds_what_was_observed(self, seed):
+        """Rows under the top that stand for many make a larger set worth fewer rows.
+
+        A test that passes has observed more than it promises; so has every threshold before it.
+        """
+        rng = np.random.default_rng(seed)
+        y = rng.random(20_000) < 0.05
+        s = rng.normal(size=y.size) + 1.8 * y
+        kept = (s > 1.5) | (rng.random(y.size) < 0.1)
+        w = np.where(s > 1.5, 1.0, 10.0)
+        ranking = pr.rank(y[kept], s[kept], sample_weight=w[kept])
+        found = 0
+        for least in (0.1, 0.2, 0.3, 0.5, 0.7, 0.9):
+            with pytest.warns(ReliabilityWarning, match="approximate"):
+                point = operating_point(ranking, min_precision=least)
+            if point.certified:
+                found += 1
+                assert point.precision.estimate > least
+        assert found >= 3
+
+    def test_a_group_of_cuts_passes_only_if_each_of_them_does(self):
+        """Also where counts fall, as those of weighted rows may."""
+        rng = np.random.default_rng(3)
+        tp, fp = rng.uniform(40, 90, (200, 130)), rng.uniform(0, 12, (200, 130))
+        for first in (0, 17, 130):
+            many = passing_run(tp, fp, np.full(200, first), 0.8, 0.05)
+            one = [passing_run(*each, first, 0.8, 0.05) for each in zip(tp, fp, strict=True)]
+            assert many.tolist() == one
+
     def test_equal_weights_are_no_weights(self):
         y, s = normal()
         plain = operating_point(pr.rank(y, s), min_precision=0.7)

@@ -104,9 +104,11 @@ class MinPrecision(Requirement):
         selected = tp + fp
         found = np.zeros(counts.tp.shape, dtype=np.bool_)
         for rank, share in sequences(self.required, delta, counts.n_rows):
-            end = int(passing_run(tp, fp, _first_cut(selected, rank), self.required, share))
+            first = _first_cut(selected, rank)
+            end = int(passing_run(tp, fp, first, self.required, share))
             # Rows whose lower edge passed, of more than `rank` rows: never one that was not tested.
-            found[: end // 2] |= selected[1 : 2 * (end // 2) : 2] > rank
+            tested = slice(first // 2, end // 2)
+            found[tested] |= selected[1::2][tested] > rank
         return found
 
     def possible(self, counts: IndependentCounts, delta: float, scale: float) -> Mask:
@@ -341,6 +343,7 @@ def _first_cut(selected: FloatArray, rank: int) -> int:
     may be tied too, it is the end of the gap: whoever passes there passes before. In the gap above
     the first positive nothing passes, tied or not, because every set there is without positives.
     """
-    first = int(np.searchsorted(selected, rank))
+    # Rows that weigh more can make a larger set worth fewer rows: the first that is large enough.
+    first = int(np.searchsorted(np.maximum.accumulate(selected), rank))
     inside_tie = first < selected.size and selected[first] > rank and first % 2 == 1
     return first - 1 if inside_tie and selected[first - 1] > 0 else first
