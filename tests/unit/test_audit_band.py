@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import precall as pr
+from precall.audit.sample_band import consistent
 from precall.audit.sampled_cells import placement_terms, placement_variance
 from precall.exceptions import InputError, UndefinedMetricError
 
@@ -48,12 +49,45 @@ def test_a_band_for_the_whole_curve_is_wider(people):
     whole, single = (pr.band(sample, method=how, n_points=21) for how in ("mover", "pointwise"))
     assert (whole.simultaneous, single.simultaneous) == (True, False)
     assert 0.95 < whole.settings["single_level"] < 1 - 0.05 / 21
-    assert (whole.low <= single.low).all()
-    assert (single.high <= whole.high).all()
+    low, high = consistent(single.x, single.low, single.high)
+    assert (whole.low <= low).all()
+    assert (high <= whole.high).all()
     assert whole.contains(pr.pr_curve(pr.rank(y, scores)))
     assert whole.diagnostics["labels"] == 300
     again = pr.band(sample, n_points=21)
     assert np.array_equal(again.low, whole.low)
+
+
+def test_no_limit_is_one_that_its_neighbours_rule_out(people):
+    """False positives never get fewer as recall grows, so limits of precision cannot jump."""
+    for budget in (100, 300):
+        band = pr.band(sampled(people, budget), n_points=41)
+        for limit in (band.high, band.low):
+            with np.errstate(divide="ignore"):
+                wrong = band.x * (1.0 - limit) / limit
+            steps = np.diff(wrong[np.isfinite(wrong)])
+            assert steps.min() >= -1e-9
+        assert (band.low <= band.y + 1e-12).all()
+        assert (band.y <= band.high + 1e-12).all()
+
+
+def test_what_is_ruled_out_is_no_curve():
+    """A curve within the limits stays within what is left of them."""
+    rng = np.random.default_rng(4)
+    x = np.linspace(0.1, 0.9, 41)
+    for _ in range(50):
+        wrong = np.cumsum(rng.exponential(size=x.size) * rng.integers(0, 2, x.size))
+        curve = x / (x + 0.05 * wrong)
+        low = np.maximum(curve - rng.uniform(0.0, 0.5, x.size), 0.0)
+        high = np.minimum(curve + rng.uniform(0.0, 0.5, x.size), 1.0)
+        inside = consistent(x, low, high)
+        assert (low <= inside[0]).all()
+        assert (inside[0] <= curve + 1e-12).all()
+        assert (curve <= inside[1] + 1e-12).all()
+        assert (inside[1] <= high).all()
+        again = consistent(x, *inside)
+        assert again[0] == pytest.approx(inside[0], rel=1e-9)
+        assert again[1] == pytest.approx(inside[1], rel=1e-9)
 
 
 def test_looks_widen_a_band(people):

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._rounding import TOLERANCE
 from ..curves import pr_curve
 from ..inference.bands.band import Band
 from ..inference.simultaneous import critical_value, level_of
@@ -64,6 +65,8 @@ def sample_band(
     # The looks of a plan are counted in every point's own limits already.
     single = level if how == "pointwise" else _single_level(sampled, evidence, level, sample.looks)
     limits = np.array([each.limits(single) for each in evidence])
+    if how != "pointwise":
+        limits = np.stack(consistent(grid, *limits.T), axis=1)
     curve = pr_curve(estimated_ranking(sampled[0]))
     return Band(
         x=grid,
@@ -75,6 +78,28 @@ def sample_band(
         simultaneous=how != "pointwise",
         diagnostics={"labels": sample.n_labelled, "positives": sample.n_positives},
         settings={"recall": (low, high), "n_points": grid.size, "single_level": single},
+    )
+
+
+def consistent(
+    recall: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Leave out what no curve within limits that hold at all recalls at once can reach.
+
+    False positives never get fewer as recall grows. So those that an upper limit asks for at one
+    recall are there at every larger one, and those that a lower limit allows are the most that any
+    smaller one has. A limit of a single recall may jump where few labelled rows lie; what its
+    neighbours say holds there too, and the probability that all limits hold stays what it is.
+    """
+    with np.errstate(divide="ignore"):
+        least, most = (recall * (1.0 - limit) / limit for limit in (high, low))
+    least = np.maximum.accumulate(least)
+    most = np.minimum.accumulate(most[::-1])[::-1]
+    inside_low, inside_high = recall / (recall + most), recall / (recall + least)
+    # What changes nothing stays as it was, to the last digit.
+    return (
+        np.where(inside_low > low * (1.0 + TOLERANCE), inside_low, low),
+        np.where(inside_high < high * (1.0 - TOLERANCE), inside_high, high),
     )
 
 
