@@ -196,6 +196,18 @@ def test_the_answer_comes_first_and_the_order_is_kept(view, example):
     ]
 
 
+def test_columns_are_named_where_the_data_are_described(visit, tmp_path):
+    data = pr.load_example()
+    origin = Origin(source="a.csv", columns=(("label", "fraud"), ("clusters", HOSTILE)))
+    view = visit(
+        write_report(evaluate(data.label, data.scores), tmp_path / "a.html", origin=origin)
+    )
+    described = view.text("header .models")
+    assert described.startswith("label fraud clusters </script><img src=x onerror=")
+    assert described.endswith("scores gradient_boosting scorecard")
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 1200
+
+
 def test_the_headline_numbers_are_the_library_s(view, example):
     shown = view.page.eval_on_selector_all(
         "#strip .measure:nth-of-type(1) .value", "all => all.map(s => s.textContent)"
@@ -341,7 +353,7 @@ def test_a_promise_moves_the_threshold_and_says_what_it_promises(view, example):
     view.page.select_option("#certificate", str(len(points) - 1))
     text = view.text("#certificate-text")
     assert f"at least {kept[-1]} with 95 % confidence" in text
-    assert "the choice among 14 precisions and 2 models included" in text
+    assert "allowing for the choice among 14 precisions and 2 models" in text
     assert float(view.page.input_value("#threshold")) == points[-1].threshold
     assert view.text("#tp") == wording.count(points[-1].confusion.tp)
 
@@ -553,6 +565,49 @@ def test_long_names_are_shortened_where_they_would_be_cut(visit, tmp_path):
         legend = view.page.locator("#difference-chart .legendtext")
         inside(view.page, legend, width)
         assert ("…" in legend.first.text_content()) == (width == 390)
+        names = view.page.locator("#forest-chart .annotation, #forest-chart .ytick")
+        inside(view.page, names, width)
+
+
+def test_names_that_have_room_are_whole_on_a_telephone(visit, example):
+    view = visit(example.path, width=390)
+    for name in ("#difference-chart .legendtext", "#forest-chart .annotation"):
+        assert view.page.text_content(name) == "gradient_boosting − scorecard"
+        inside(view.page, view.page.locator(name), 390)
+
+
+def test_under_ten_positives_there_are_counts_and_no_limits(visit, tmp_path):
+    rng = np.random.default_rng(4)
+    y = np.arange(600) < 7
+    scores = {name: rng.normal(size=600) + 2 * y for name in ("new", "old")}
+    evaluation = evaluate(y, scores, curves=True)
+    view = visit(write_report(evaluation, tmp_path / "few.html"))
+    page = view.page
+    view.take_picture("few-positives")
+    assert page.locator("i.interval").count() == 0
+    assert page.locator("#show-bands, #forest-chart, #difference-chart").count() == 0
+    assert not [trace for trace in view.traces() if trace["name"] == "band"]
+    tp, fp = view.text("#tp"), view.text("#fp")
+    assert view.text("#precision") == f"{tp} of {int(tp) + int(fp)}"
+    assert view.text("#recall") == f"{tp} of 7"
+    limits = re.compile(r"\(\d[\d.]*–\d[\d.]*\)")
+    assert not limits.search(page.inner_text("body"))
+    type_prevalence(view, "0.1")
+    assert re.fullmatch(r"0\.\d+", view.text("#precision"))
+    assert not limits.search(page.inner_text("body"))
+    type_threshold(view, "1.234")
+    assert not limits.search(page.inner_text("body"))
+
+
+def test_a_name_and_the_mark_of_chance_do_not_touch(visit, many):
+    page = visit(many).page
+    apart = page.evaluate(
+        "[...document.querySelectorAll('.bar:has(.random)')].map((b) => "
+        "b.querySelector('.random').getBoundingClientRect().top - "
+        "b.querySelector('.whose').getBoundingClientRect().bottom)"
+    )
+    assert len(apart) == 32
+    assert min(apart) >= 0
 
 
 def test_eight_models_do_not_bury_the_worth_of_decisions(visit, tmp_path):

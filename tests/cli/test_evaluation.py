@@ -201,7 +201,7 @@ def test_the_promise_in_the_answer_is_a_certified_one(good):
     assert points
     sentence = evaluation.answer[-1]
     assert any(f"scores of {wording.threshold(p.threshold)} and above" in sentence for p in points)
-    assert "95 % confidence, the choice among 14 precisions included" in sentence
+    assert "95 % confidence, allowing for the choice among 14 precisions" in sentence
 
 
 def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good, rng):
@@ -215,7 +215,9 @@ def test_what_is_quoted_of_the_best_of_several_models_holds_for_the_choice(good,
     assert f"precision of {told}: " in evaluation.answer[0]
     assert "The interval allows for the choice among 4 models." in evaluation.answer[0]
     sentence = evaluation.answer[-1]
-    assert "with 95 % confidence, the choice among 14 precisions and 4 models" in sentence
+    assert (
+        "with 95 % confidence, allowing for the choice among 14 precisions and 4 models" in sentence
+    )
     ranking = pr.rank(y, scores[best.name])
     for point in best.certificates:
         [asked] = point.constraints

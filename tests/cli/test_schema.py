@@ -30,6 +30,7 @@ def cases():
         "groups": pr.evaluate(y, {"a": a, "b": b}, groups=rng.integers(0, 4, 300)),
         "over time": pr.evaluate(y, {"a": a, "b": b}, time=np.arange(300), every=100),
         "elsewhere": pr.evaluate(y, {"a": a}, prevalence=0.01),
+        "few positives": pr.evaluate(np.arange(300) < 7, {"a": a, "b": b}),
         "no negatives": pr.evaluate([1, 1], {"a": [1.0, 2.0]}),
         "infinite scores": pr.evaluate([1, 0, 1, 0], {"a": [np.inf, 1.0, 0.0, -np.inf]}),
     }

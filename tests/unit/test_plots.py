@@ -32,6 +32,9 @@ def test_a_curve_is_drawn_in_its_own_coordinates(make):
     curve = make(RANKING)
     axes = curve.plot(label="model")
     line = drawn(axes, "model")
+    if axes.get_xscale() == "log":
+        np.testing.assert_allclose(line.get_ydata(), curve.at(line.get_xdata()))
+        return
     thin = curve.thin(5e-4)
     np.testing.assert_array_equal(line.get_xdata(), thin.x)
     np.testing.assert_array_equal(line.get_ydata(), thin.y)
@@ -101,6 +104,24 @@ def test_prevalence_sweep_and_forest():
     assert [t.get_text() for t in forest.get_yticklabels()] == list(MODELS)
     low, high = forest.lines[0].get_xdata()
     assert (low, high) == tuple(intervals["gradient_boosting"])
+
+
+def test_lift_of_very_rare_positives_is_drawn_as_it_is():
+    """Where a logarithmic axis spreads few rows over half of the picture, too."""
+    rng = np.random.default_rng(0)
+    y = np.arange(100_000) < 20
+    curve = pr.lift_curve(pr.rank(y, rng.normal(size=y.size) + 3.5 * y))
+    axes = curve.plot()
+    (line,) = (one for one in axes.lines if one.get_linewidth() == 1.6)
+    x, height = line.get_data()
+    for share in np.geomspace(2e-4, 1.0, 40):
+        drawn = np.exp(np.interp(np.log(share), np.log(x), np.log(height)))
+        assert drawn == pytest.approx(float(curve.at(share)), rel=0.03)
+    assert x.size > 500
+
+
+def test_no_two_of_ten_lines_have_one_colour():
+    assert len({style["color"] for style in mpl.styles(10)}) == 10
 
 
 def test_lift_of_rare_positives_has_logarithmic_axes():

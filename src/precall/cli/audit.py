@@ -266,7 +266,8 @@ def estimate_command(
         again += [word for metric in metrics for word in ("--metric", str(metric))]
         with spinner() as say:
             say("writing the page")
-            written = _page(sample, path, metrics, level, file, again)
+            used = (("label", label), ("inclusion", inclusion))
+            written = _page(sample, path, metrics, level, file, again, used)
         click.echo(f"The report is in {visible(written)}")
         return
     asked = metrics or (as_metric("aucpr"),)
@@ -310,6 +311,7 @@ def _page(
     level: float,
     file: Source,
     words: list[str | None],
+    columns: tuple[tuple[str, str], ...],
 ) -> Path:
     """Write the page, which says how it is made again."""
     from ..display.report import Origin
@@ -317,7 +319,7 @@ def _page(
 
     files = (file,) if isinstance(file, str) else file
     command = ("precall", "audit", "estimate", *files, *(word for word in words if word))
-    origin = Origin(source=file_title(file), command=command)
+    origin = Origin(source=file_title(file), command=command, columns=columns)
     return write_sample_report(sample, path, metrics=metrics, confidence_level=level, origin=origin)
 
 

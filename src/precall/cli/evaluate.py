@@ -8,6 +8,7 @@ import click
 
 from .._version import __version__
 from ..evaluation import wording
+from ..evaluation.few import few_in_words
 from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
@@ -145,7 +146,13 @@ def show(evaluation: Evaluation, file: Source) -> None:
     sentences(output, evaluation.answer)
     titles = [model.title for model in evaluation.models]
     alone = ", each by itself" if len(titles) > 1 else ""
-    heading(output, f"Measures with {level} intervals{alone}")
+    few, positives = evaluation.few_positives, evaluation.n_positive_rows
+    kind = (
+        f"without intervals ({few_in_words(positives)})"
+        if few
+        else f"with {level} intervals{alone}"
+    )
+    heading(output, f"Measures {kind}")
     measures = [
         [model.measures[name] for model in evaluation.models]
         for name in evaluation.models[0].measures

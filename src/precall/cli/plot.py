@@ -11,6 +11,7 @@ from .._optional import require
 from .._output import whole_file
 from .._text import visible
 from ..evaluation import wording
+from ..evaluation.few import FEWEST_POSITIVES, too_few
 from ..inference.bands import band
 from ..ranking import Ranking
 from ..readers.columns import Roles
@@ -29,6 +30,7 @@ from .options import (
     seed_option,
     table_option,
 )
+from .terminal import tell
 
 _KINDS = ("pr", "roc", "hit", "lift", "gain")
 
@@ -46,7 +48,11 @@ _KINDS = ("pr", "roc", "hit", "lift", "gain")
 @click.option(
     "--kind", type=click.Choice(_KINDS), default="pr", show_default=True, help="Which curve."
 )
-@click.option("--band/--no-band", default=True, show_default=True, help="Band around a PR curve.")
+@click.option(
+    "--band/--no-band",
+    default=None,
+    help="Band around each PR curve.  [default: for three models at most]",
+)
 @level_option
 @seed_option
 @missed_option
@@ -63,7 +69,7 @@ def command(
     weight: str | None,
     pos_label: str | None,
     kind: str,
-    band: bool,
+    band: bool | None,
     level: float,
     seed: int,
     missed: int,
@@ -87,10 +93,8 @@ def command(
     mpl.use("Agg")  # to a file, never to a screen
     import matplotlib.pyplot as plt
 
-    if kind == "pr":
-        axes = _draw_pr(named, level if band else None, seed)
-    else:
-        axes = _draw_other(named, kind)
+    pr = kind == "pr"
+    axes = _draw_pr(named, level, seed, band) if pr else _draw_other(named, kind)
     try:
         with whole_file(path) as unfinished:
             axes.figure.savefig(unfinished, dpi=200)
@@ -99,11 +103,18 @@ def command(
     click.echo(f"The picture is in {visible(path.resolve())}")
 
 
-def _draw_pr(rankings: dict[str, Ranking], level: float | None, seed: int) -> Any:
+def _draw_pr(rankings: dict[str, Ranking], level: float, seed: int, asked: bool | None) -> Any:
+    """Draw the curves; bands where they were asked for, or where they can be told apart."""
     from ..display.mpl import plot_pr
+    from ..display.result_plots import MOST_BANDS
 
+    few = any(map(too_few, rankings.values()))
+    if few and asked is not False:
+        tell(
+            f"precall: the picture has no band: there are fewer than {FEWEST_POSITIVES} positives."
+        )
     bands = None
-    if level is not None:
+    if not few and (len(rankings) <= MOST_BANDS if asked is None else asked):
         bands = {
             name: band(ranking, confidence_level=level, rng=seed)
             for name, ranking in rankings.items()

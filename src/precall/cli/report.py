@@ -150,7 +150,9 @@ def command(
             net_benefit=net_benefit,
             cost_ratio=cost_ratio,
         )
-        origin = Origin(source=file_title(file), command=_again(request, output))
+        origin = Origin(
+            source=file_title(file), command=_again(request, output), columns=used_columns(roles)
+        )
     path = check_output(output, (".html", ".htm"), file)
     said: list[str] = []
     reading = replace(request.reading, say=lambda words: _both(words, said, request.reading.tell))
@@ -203,7 +205,20 @@ def _example(
     )
     command = ["precall", "report", *_settings(request), "-o", output]
     title = "Card payments: the example that comes with precall"
-    return request, Origin(source=title, command=tuple(command))
+    return request, Origin(source=title, command=tuple(command), columns=used_columns(roles))
+
+
+def used_columns(roles: Roles) -> tuple[tuple[str, str], ...]:
+    """Which column is what, those of scores left out: they are the models."""
+    label = roles.label if roles.pos_label is None else f"{roles.label} = {roles.pos_label}"
+    given = {
+        "label": label,
+        "weight": roles.weight,
+        "groups": roles.group,
+        "clusters": roles.cluster,
+        "time": roles.time,
+    }
+    return tuple((use, name) for use, name in given.items() if name is not None)
 
 
 def _again(request: FileRequest, output: str) -> tuple[str, ...]:

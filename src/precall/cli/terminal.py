@@ -298,7 +298,9 @@ def measure_blocks(
                 table.add_row(Text(name), *cells)
         if not own_line:
             output.print(Padding(table, (0, 0, 0, 2)))
-        for note in dict.fromkeys(measure.note for measure in block if measure.note):
+        # Few positives are said once, above all measures.
+        notes = (measure.note for measure in block if not measure.few_positives)
+        for note in dict.fromkeys(filter(None, notes)):
             output.print(Padding(Text(wrapped(note, output.width - 2), style="dim"), (0, 0, 0, 2)))
 
 
@@ -329,7 +331,7 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
     >>> bar(Measure(estimate=0.6, interval=interval, **kind), "ascii", width=11)
     '.|..==o==..'
     """
-    if measure.interval is None:
+    if measure.interval is None and not measure.few_positives:
         return ""
     line, thick, dot, mark = "·━●┆" if encoding.lower().startswith("utf") else ".=o|"
 
@@ -337,8 +339,9 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
         return round(measure.place(value) * (width - 1))
 
     signs = [line] * width
-    low, high = place(measure.interval.low), place(measure.interval.high)
-    signs[low : high + 1] = [thick] * (high - low + 1)
+    if measure.interval is not None:
+        low, high = place(measure.interval.low), place(measure.interval.high)
+        signs[low : high + 1] = [thick] * (high - low + 1)
     if measure.floor is not None and measure.random is not None:
         signs[place(measure.random)] = mark
     signs[place(measure.estimate)] = dot

@@ -90,7 +90,8 @@ def _precision(evaluation: Evaluation) -> dict[str, Any]:
         ]
         rows.append((f"{recall:g}", cells))
     level = wording.percent(evaluation.settings.confidence_level)
-    of = f"precision (with the limits of the {level} band)"
+    banded = any(model.band is not None for model in evaluation.models)
+    of = f"precision (with the limits of the {level} band)" if banded else "precision"
     return _table(of, "recall", _titles(evaluation), rows)
 
 

@@ -28,8 +28,13 @@ if TYPE_CHECKING:
 
 # Lift of rarer positives is drawn on logarithmic axes.
 _RARE = 0.05
-#: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008).
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000")
+# Places on a logarithmic axis at which a curve is drawn.
+_LOG_POINTS = 1001
+#: Blue, vermilion, green, orange, purple, sky blue, black (Okabe & Ito 2008); brown, violet, olive.
+COLOURS = (
+    *("#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9", "#000000"),
+    *("#8A5A2B", "#6A51C7", "#7D8B00"),
+)
 DASHES: tuple[Any, ...] = (
     "-",
     (0, (6, 2)),
@@ -104,9 +109,20 @@ def plot_curve(curve: Curve, ax: Axes | None = None, **style: Any) -> Axes:
     """
     axes = new_axes(ax)
     _baselines(axes, curve.kind, curve)
-    thin = curve.thin(_TOLERANCE)
-    axes.plot(thin.x, thin.y, **({"linewidth": 1.6} | style))
+    axes.plot(*_drawn(curve, axes), **({"linewidth": 1.6} | style))
     return axes
+
+
+def _drawn(curve: Curve, axes: Axes) -> tuple[Any, Any]:
+    """The points to draw: those that can be seen on the scale of the axes."""
+    if axes.get_xscale() != "log":
+        thin = curve.thin(_TOLERANCE)
+        return thin.x, thin.y
+    # Strips of equal width would leave nothing of what a logarithmic axis spreads.
+    rows = max(float(curve.n_pos + curve.n_neg), 2.0)
+    x = np.minimum(np.geomspace(1.0 / rows, 1.0, _LOG_POINTS), 1.0)
+    y = curve.at(x)
+    return x[y > 0], y[y > 0]
 
 
 def plot_decision_curve(curve: DecisionCurve, ax: Axes | None = None, **style: Any) -> Axes:

@@ -32,6 +32,7 @@ def payload(evaluation: Evaluation) -> dict[str, Any]:
     models = in_threads([partial(_model, model) for model in evaluation.models], evaluation.n_rows)
     return {
         "level": evaluation.settings.confidence_level,
+        "few": evaluation.few_positives,
         "rows": evaluation.n_rows,
         "n_pos": float(evaluation.ranking.n_pos),
         "n_neg": float(evaluation.ranking.n_neg),

@@ -73,6 +73,9 @@ class Origin:
         The words of the command that makes the page again; empty if there is none.
     notes : tuple of str
         What was decided while the data were read.
+    columns : tuple of (str, str)
+        What each column of the file is for, and its name, without those of scores: each of them is
+        a model, which has its name.
     said_first : tuple of str
         What changes the numbers and is said before any is quoted: rows that were left out, and
         labels that count as negative.
@@ -81,6 +84,7 @@ class Origin:
     source: str = ""
     command: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    columns: tuple[tuple[str, str], ...] = ()
     said_first: tuple[str, ...] = ()
 
 
@@ -192,6 +196,7 @@ def frame(origin: Origin, scripts: Sequence[str]) -> dict[str, Any]:
     return {
         "title": wording.clean_name(origin.source, 80) if origin.source else "Evaluation",
         "origin": origin,
+        "columns": [(use, wording.clean_name(name, 80)) for use, name in origin.columns],
         "command": shell_command(origin.command),
         "style": Markup(_file("report.css")),
         "policy": _policy(scripts),

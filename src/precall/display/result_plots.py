@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BINS = 40
 # With more models than this, bands of all would bury the curves.
-_MOST_BANDS = 3
+MOST_BANDS = 3
 # With more dots than this, their names would lie on each other.
 _MOST_NAMES = 40
 
@@ -40,7 +40,7 @@ def plot_models(models: tuple[ModelEvaluation, ...], ax: Axes | None, **options:
     """Draw precision over recall of each model; with few models, with their bands."""
     rankings = {model.title: model.there for model in models if model.has_both_classes}
     bands = None
-    if len(models) <= _MOST_BANDS:
+    if len(models) <= MOST_BANDS:
         bands = {model.title: model.band for model in models if model.band is not None}
     return plot_pr(rankings, bands=bands or None, ax=ax, **options)
 

@@ -10,6 +10,7 @@ from .._rounding import TOLERANCE
 from ..evaluation import Evaluation, Measure, ModelEvaluation, coverage, wording
 from ..evaluation.answer import judge
 from ..evaluation.decisions import DecisionValue
+from ..evaluation.few import few_in_words
 from ..evaluation.promises import choice
 from ..metrics import ESTIMATORS, parse
 from ..metrics.areas import tie_bounds
@@ -20,6 +21,13 @@ from .time_section import time_section
 _MOST_PAIRS = 10
 # Bounds over ties that are closer than this say nothing to a reader.
 _VISIBLE = 0.001
+# Of an area that has no interval.
+_PLAIN_DECIMALS = 3
+# Instead of what intervals know, where there are none.
+_NOT_SURE = (
+    "The numbers are those of these rows: other rows of the same kind may give quite other ones. A "
+    "model that has seen these rows before looks better than it is."
+)
 
 
 def sections(evaluation: Evaluation) -> dict[str, Any]:
@@ -30,7 +38,8 @@ def sections(evaluation: Evaluation) -> dict[str, Any]:
         "compared_groups": compared_groups(evaluation),
         "times": time_section(evaluation),
         "chart_tables": chart_tables(evaluation),
-        "facts": [_facts(model) for model in evaluation.models if model.has_both_classes],
+        "facts": (facts := _every_fact(evaluation)),
+        "same_facts": "" if evaluation.ranking.weighted else _same_facts(facts),
         "estimators": _estimators(evaluation),
         "conventions": (tools := _conventions(evaluation)),
         "tools_say": _tools_say(evaluation, tools),
@@ -81,7 +90,9 @@ def _bar(model: ModelEvaluation, measure: Measure) -> dict[str, Any]:
         "note": measure.note,
         "at": _place(measure, measure.estimate),
         "low": _place(measure, low),
-        "width": round(_place(measure, high) - _place(measure, low), 3),
+        "width": None
+        if interval is None
+        else round(_place(measure, high) - _place(measure, low), 3),
     }
 
 
@@ -182,6 +193,18 @@ def _spans(ranges: Any) -> str:
     return wording.listing([low if low == high else f"{low} to {high}" for low, high in ends])
 
 
+def _every_fact(evaluation: Evaluation) -> list[dict[str, Any]]:
+    return [_facts(model) for model in evaluation.models if model.has_both_classes]
+
+
+def _same_facts(facts: list[dict[str, Any]]) -> str:
+    """A sentence instead of a table of equal lines; nothing where a model has ties."""
+    if len(facts) < 2 or any(one["tied"] > 0 for one in facts):
+        return ""
+    models = "both models" if len(facts) == 2 else f"all {len(facts)} models"
+    return f"Under {models} no row shares its score with a positive: ties change nothing."
+
+
 def _facts(model: ModelEvaluation) -> dict[str, Any]:
     ranking = model.ranking
     bounds = ""
@@ -236,9 +259,15 @@ def _decision(value: DecisionValue) -> dict[str, Any]:
     cost = value.cost
     return {
         "title": value.title,
-        "cost": wording.interval(cost.estimate, cost.low, cost.high) if cost else "–",
+        "cost": _cost(cost, value.few_positives) if cost else "–",
         "said": value.calibration or value.note or "not checked: rows have weights",
     }
+
+
+def _cost(cost: Interval, few_positives: bool) -> str:
+    if few_positives:
+        return wording.number(cost.estimate, 2)
+    return wording.interval(cost.estimate, cost.low, cost.high)
 
 
 def _cost_title(evaluation: Evaluation) -> str:
@@ -251,6 +280,8 @@ def _trust(evaluation: Evaluation) -> list[str]:
     """How far the methods can be believed at this size."""
     if not evaluation.models[0].has_both_classes:
         return []
+    if evaluation.few_positives:
+        return [_NOT_SURE]
     scope = (
         "The intervals are about what other rows of the same kind would have given. They know "
         "nothing of rows of another kind, of labels that are wrong, or of a model that has seen "
@@ -269,8 +300,6 @@ def _simulated(evaluation: Evaluation) -> list[str]:
     ]
     if evaluation.settings.confidence_level != coverage.LEVEL or evaluation.settings.clustered:
         return []
-    if evaluation.few_positives:  # the answer says why there is no interval to quote
-        methods = methods[1:]
     n_pos = evaluation.ranking.effective_sizes[0]
     for kind, method, held in methods:
         near = method and coverage.nearest(kind, method, n_pos, evaluation.prevalence)
@@ -302,21 +331,31 @@ def _methods(evaluation: Evaluation) -> list[tuple[str, str]]:
         if interval is not None:
             clustered = ", rows of a cluster taken together" if settings.clustered else ""
             methods.append(("Intervals", f"{level}, {interval.method} method{clustered}"))
+        elif evaluation.few_positives:
+            methods.append(("Intervals", f"none, with {few_in_words(evaluation.n_positive_rows)}"))
         if first.band is not None:
             span = f"between recall {first.band.x[0]:g} and {first.band.x[-1]:g}"
             text = f"{level} for the whole curve {span} at once, {first.band.method} method"
             methods.append(("Bands", text))
-        text = "Clopper-Pearson limits, for a threshold chosen beforehand; the promises hold for a "
-        text += f"threshold chosen on the same data, {choice(settings.candidates)}"
-        if not first.thresholds.exact:
-            text += "; both approximate, because rows have weights"
-        methods.append(("Thresholds", text))
+        methods.append(("Thresholds", _threshold_methods(evaluation)))
     if evaluation.comparison is not None:
         text = f"paired, {evaluation.comparison.method} method, p-values adjusted by Holm's method"
         methods.append(("Comparison", text))
     if evaluation.ranking.weighted:
         methods.append(("Weights", "importance weights: squared in every variance"))
     return methods
+
+
+def _threshold_methods(evaluation: Evaluation) -> str:
+    """How the limits at a threshold and the promises were made."""
+    chosen = choice(evaluation.settings.candidates)
+    text = f"promises hold for a threshold chosen on the same data, {chosen}"
+    parts = "they are"
+    if not evaluation.few_positives:
+        text = f"Clopper-Pearson limits, for a threshold chosen beforehand; the {text}"
+        parts = "both are"
+    exact = evaluation.models[0].thresholds.exact
+    return text if exact else f"{text}; {parts} approximate, because rows have weights"
 
 
 def _estimators(evaluation: Evaluation) -> list[dict[str, Any]]:
@@ -334,5 +373,5 @@ def _estimators(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _value(model: ModelEvaluation, estimator: str) -> str:
     interval = model.measures["aucpr"].interval
-    decimals = wording.decimals_for(0.1 * interval.width) if interval else 3
+    decimals = wording.decimals_for(0.1 * interval.width) if interval else _PLAIN_DECIMALS
     return wording.number(model.estimators.get(estimator), decimals)

@@ -9,9 +9,10 @@ import numpy as np
 from ..exceptions import InputError
 from ..points.constraints import OperatingPoint
 from . import wording
+from .few import few_in_words
 from .model_result import ModelEvaluation
 from .promises import choice, kept_precision
-from .results import FEWEST_POSITIVES, Evaluation
+from .results import Evaluation
 
 # Under so many positives the first-order approximation of a comparison is rough.
 HINT_POSITIVES = 20
@@ -87,15 +88,13 @@ def _counts(best: ModelEvaluation, evaluation: Evaluation) -> str:
 
 def _only_estimates(best: ModelEvaluation, evaluation: Evaluation) -> str:
     """Say why there is no interval, and what stands without one."""
-    few = f"fewer than {FEWEST_POSITIVES} positives"
-    if evaluation.n_positive_rows >= FEWEST_POSITIVES:
-        few = f"positives worth fewer than {FEWEST_POSITIVES} equally weighted ones"
+    few = few_in_words(evaluation.n_positive_rows)
     why = f"With {few}, an interval would hold the truth too rarely to be quoted"
     if evaluation.settings.candidates > 1:
         return f"{why}, and which of the models is better is left open."
     area = best.measures["aucpr"]
     return (
-        f"{why}; here its AUCPR is {wording.number(area.estimate, 2)}, where the worst order of "
+        f"{why}; here its AUCPR is {area.text}, where the worst order of "
         f"the same rows has {wording.number(area.floor)} and a random one "
         f"{wording.number(area.random)}."
     )
@@ -145,7 +144,10 @@ def _alarms(best: ModelEvaluation, evaluation: Evaluation, shown: str) -> str:
         return text
     if best.ranking.weighted:
         return f"{text} (shares are of weights)"
-    return f"{text}, {wording.percent(found / evaluation.n_positive_rows, 0)} of the positives"
+    share = wording.percent(found / evaluation.n_positive_rows, 0)
+    if share == wording.percent(evaluation.settings.recall, 0):  # said already
+        return text
+    return f"{text}, {share} of the positives"
 
 
 def _here(prevalence: float, elsewhere: float) -> str:

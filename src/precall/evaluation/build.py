@@ -160,6 +160,7 @@ def evaluate(
         ]
         models = _threads.in_threads(builds, len(rows))
         several = len(models) > 1 and models[0].has_both_classes
+        several = several and not models[0].few_positives
         say("comparing" if several else "evaluating")
         tasks: list[Callable[[], Any]] = [
             partial(_compared, rows, settings) if several else lambda: None,
@@ -215,7 +216,7 @@ def evaluate_rankings(
     >>> import precall as pr
     >>> from precall.evaluation import evaluate_rankings
     >>> evaluate_rankings({"a": pr.rank([1, 0, 1, 0, 0], [5, 4, 3, 2, 1])})
-    Evaluation(5 rows, 2 positive, AUCPR: a=0.8 (0.1–1.0))
+    Evaluation(5 rows, 2 positive, AUCPR: a=0.83)
     """
     if not rankings:
         raise InputError("rankings must be a mapping from at least one name to a Ranking.")

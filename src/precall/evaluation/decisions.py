@@ -10,6 +10,7 @@ from ..inference.intervals import interval
 from ..inference.result import MetricInterval
 from ..metrics import expected_cost
 from ..rows import Rows
+from .few import too_few
 from .settings import Settings
 
 if TYPE_CHECKING:
@@ -35,7 +36,8 @@ class DecisionValue(NamedTuple):
 
     `note` says why there is nothing else: its scores are no probabilities. `calibration` says
     whether they agree with what was observed; without that, the threshold means nothing.
-    `calibrated` is the same as a switch, None if that was not checked.
+    `calibrated` is the same as a switch, None if that was not checked. With `few_positives` there
+    is no band, and the limits of the cost are not to be quoted.
     """
 
     name: str
@@ -46,6 +48,7 @@ class DecisionValue(NamedTuple):
     calibration: str = ""
     note: str = ""
     calibrated: bool | None = None
+    few_positives: bool = False
 
 
 def decision_values(
@@ -79,10 +82,11 @@ def _decision(
     if asked.cost_ratio is not None:
         metric = expected_cost(asked.cost_ratio)
         cost = interval(rows, metric, prevalence=settings.prevalence, **given)
-    limits = None
-    if asked.net_benefit and rows.weight is None and settings.prevalence is None:
+    limits, few = None, too_few(rows[name])
+    plain = rows.weight is None and settings.prevalence is None
+    if asked.net_benefit and plain and not few:
         limits = band(rows, "net_benefit", rng=settings.seed, **given)
-    value = DecisionValue(name, title, curve, limits, cost)
+    value = DecisionValue(name, title, curve, limits, cost, few_positives=few)
     if rows.weight is not None:
         return value
     check = calibration_check(rows, **given)
@@ -91,9 +95,10 @@ def _decision(
 
 def decision_dict(value: DecisionValue) -> dict[str, Any]:
     """Return plain values that survive JSON."""
+    unquoted = {"low": None, "high": None} if value.few_positives else {}
     return {
         "name": value.name,
-        "expected_cost": value.cost and value.cost.to_dict(),
+        "expected_cost": value.cost and value.cost.to_dict() | unquoted,
         "net_benefit": value.curve
         and {"probability": value.curve.x.tolist(), "net_benefit": value.curve.y.tolist()},
         "calibration": value.calibration,

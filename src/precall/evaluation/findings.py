@@ -76,16 +76,14 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
         return
     negatives = rows - positives
     if positives < _FEW_POSITIVES:
-        rough = "intervals are wide"
-        if evaluation.few_positives:
-            rough = "intervals hold the truth less often than they say"
-        elif positives < HINT_POSITIVES:
-            rough = "intervals are wide and rough"
-        biased = ", and average precision is biased upwards at this size"
         said = evaluation.models[0].has_both_classes and _unbiased(evaluation.best) is not None
-        yield _warning(
-            f"Only {wording.plural(positives, 'positive')}: {rough}{'' if said else biased}."
-        )
+        rough = [] if said else ["average precision is biased upwards at this size"]
+        if not evaluation.few_positives:  # then there are none, and the answer says why
+            hint = positives < HINT_POSITIVES
+            rough.insert(0, "intervals are wide and rough" if hint else "intervals are wide")
+        if rough:
+            text = ", and ".join(rough)
+            yield _warning(f"Only {wording.plural(positives, 'positive')}: {text}.")
     if negatives < min(_FEW_POSITIVES, positives):
         yield _warning(
             f"Only {wording.plural(negatives, 'negative')}: precision hardly depends on the scores."
@@ -93,8 +91,8 @@ def _sizes(evaluation: Evaluation) -> Iterator[Finding]:
     if evaluation.settings.prevalence is not None:
         yield _note(
             f"Precision and areas are for a prevalence of "
-            f"{wording.percent(evaluation.settings.prevalence)}; these rows have "
-            f"{wording.percent(evaluation.prevalence)}. Intervals take it as known."
+            f"{wording.percent(evaluation.settings.prevalence)}, taken as known; these rows have "
+            f"{wording.percent(evaluation.prevalence)}."
         )
     if evaluation.ranking.weighted:
         yield from _weights(evaluation)
@@ -178,11 +176,13 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
             "look for the label among its inputs."
         )
         return
+    if evaluation.few_positives:
+        yield from _beside_chance(model, name)
     if area.interval is None or area.random is None or roc.interval is None:
         return
     level = evaluation.settings.choice_level
     area_low, roc_high = area.interval.at_level(level).low, roc.interval.at_level(level).high
-    alone = len(evaluation.models) == 1 and not evaluation.few_positives
+    alone = len(evaluation.models) == 1
     shown = area.text if alone else _estimate(area)
     text = f"{name} has an AUCPR of {shown}"
     chance = f"a random order has {wording.number(area.random)}"
@@ -204,6 +204,23 @@ def _level(model: ModelEvaluation, name: str, evaluation: Evaluation) -> Iterato
             f"{text}: little, where the worst order of these rows has "
             f"{wording.number(area.floor)} and {chance}."
         )
+
+
+def _beside_chance(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+    """With too few positives for intervals, whether random orders of the rows do as well."""
+    from ..inference.chance import chance_test
+
+    if model.ranking.weighted or model.rows is not None:  # the test takes free and equal rows
+        return
+    p_value = chance_test(model.ranking, rng=model.settings.seed).p_value
+    if p_value < 1.0 - model.settings.choice_level:
+        return
+    area = model.measures["aucpr"]
+    p = wording.p_value(p_value)
+    yield _warning(
+        f"{name} has an AUCPR of {area.text}, which is not clearly above chance: a random order "
+        f"has {wording.number(area.random)} on average, and as much or more with probability {p}."
+    )
 
 
 def _estimate(measure: Measure) -> str:
@@ -243,6 +260,12 @@ def _ties(model: ModelEvaluation, name: str) -> Iterator[Finding]:
 
 
 def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
+    unbiased = _unbiased(model)
+    if unbiased is not None:
+        yield _note(
+            f"Average precision is probably too high for {name}: with the bias removed it is "
+            f"about {wording.number(unbiased, _decimals(model))}."
+        )
     interval = model.measures["aucpr"].interval
     if interval is None:
         return
@@ -258,22 +281,22 @@ def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
             f"{wording.number(values[high], decimals)} ({high.replace('_', ' ')}). Compare "
             "numbers only if they come from the same one."
         )
-    unbiased = _unbiased(model)
-    if unbiased is not None:
-        yield _note(
-            f"Average precision is probably too high for {name}: with the bias removed it is "
-            f"about {wording.number(unbiased, wording.decimals_for(0.5 * interval.width))}."
-        )
 
 
 def _unbiased(model: ModelEvaluation) -> float | None:
     """The area with its bias removed, where that makes a difference."""
-    interval = model.measures["aucpr"].interval
-    if interval is None:
+    area = model.measures["aucpr"]
+    if area.interval is None and not area.few_positives:
         return None
     unbiased = model.estimators["leave_one_out"]
-    much = interval.estimate - unbiased > 0.1 * interval.estimate
+    much = area.estimate - unbiased > 0.1 * area.estimate
     return unbiased if much and math.isfinite(unbiased) else None
+
+
+def _decimals(model: ModelEvaluation) -> int:
+    """The decimals that the area is shown with."""
+    interval = model.measures["aucpr"].interval
+    return 2 if interval is None else wording.decimals_for(0.5 * interval.width)
 
 
 def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
@@ -298,6 +321,8 @@ def _clusters(evaluation: Evaluation) -> Iterator[Finding]:
 
 
 def _comparisons(evaluation: Evaluation) -> Iterator[Finding]:
+    if evaluation.few_positives:  # the answer leaves open which one is better
+        return
     if evaluation.comparison is None and len(evaluation.models) > 1:
         yield _note(
             "The models were not compared row by row, because the rows were not in memory together."
@@ -338,7 +363,9 @@ def _groups(evaluation: Evaluation, per_group: list[RankingSet]) -> Iterator[Fin
 def _some_groups(number: int, groups: int) -> str:
     """Begin a sentence on some of the groups, or on all of them."""
     if number == groups:
-        return f"All {wording.count(groups)} groups have" if groups > 1 else "The only group has"
+        if groups == 1:
+            return "The only group has"
+        return "Both groups have" if groups == 2 else f"All {wording.count(groups)} groups have"
     return f"{wording.count(number)} of {wording.count(groups)} groups {_HAVE[number > 1]}"
 
 

@@ -12,6 +12,7 @@ from ..inference.result import MetricInterval
 from ..metrics import METRICS, Metric, aucnpr, aucpr
 from ..metrics.registry import full_title
 from ..ranking import Ranking
+from .few import NO_INTERVAL, too_few
 from .model_result import Measure
 from .settings import Settings
 
@@ -42,21 +43,28 @@ def intervals_of(data: Any, settings: Settings, model: str | None = None) -> Int
 
 
 def measure(metric: Metric, ranking: Ranking, intervals: Intervals) -> Measure:
-    """Compute a metric; with one class missing it has a convention's value and a note."""
+    """Compute a metric; with one class missing it has a convention's value and a note.
+
+    With too few positives it has counts, where it is a share of rows, and no interval.
+    """
     if not (ranking.n_pos and ranking.n_neg):
         return _one_class(metric, ranking)
     found: MetricInterval | None = None
-    note = ""
+    counts, note = None, ""
     if metric.rules:
         try:
             found = intervals(metric)
         except UndefinedMetricError as error:
             note = f"no interval: {error}"
+    estimate = metric(ranking) if found is None else found.estimate
+    if found is not None and too_few(ranking):
+        found, note = None, NO_INTERVAL
+        counts = None if ranking.weighted else metric.counted(ranking)
     return Measure(
         name=metric.name,
         title=full_title(metric),
         explanation=explained(metric),
-        estimate=metric(ranking) if found is None else found.estimate,
+        estimate=estimate,
         interval=found,
         floor=metric.floor(ranking),
         random=metric.random(ranking),
@@ -64,6 +72,7 @@ def measure(metric: Metric, ranking: Ranking, intervals: Intervals) -> Measure:
         lowest=_finite(metric.bounds[0]),
         lower_is_better=metric.lower_is_better,
         note=note,
+        counts=counts,
     )
 
 

@@ -24,6 +24,7 @@ from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from ..rows import Rows
 from . import wording
+from .few import NO_INTERVAL, too_few
 from .measure_rows import measure_rows
 from .plain_values import plain, share_of_positives
 from .prevalences import PrevalenceTable, elsewhere, prevalence_table
@@ -59,6 +60,9 @@ class Measure(Rich):
         The smallest value that it can have; None where there is none.
     lower_is_better : bool
         Whether `lowest` is the best value, and `ceiling` the worst.
+    counts : (float, float) or None
+        The rows that count and the rows that they are counted in, shown where there are too few
+        positives for an interval; None where it is no share of rows, and where intervals are shown.
     """
 
     name: str
@@ -72,6 +76,12 @@ class Measure(Rich):
     note: str = ""
     lowest: float | None = 0.0
     lower_is_better: bool = False
+    counts: tuple[float, float] | None = None
+
+    @property
+    def few_positives(self) -> bool:
+        """Whether it has no interval because there are too few positives."""
+        return self.note == NO_INTERVAL
 
     @property
     def start(self) -> tuple[float, str]:
@@ -96,9 +106,14 @@ class Measure(Rich):
 
     @property
     def text(self) -> str:
-        """The number with the digits it deserves, and its interval."""
+        """The number with the digits it deserves, and its interval; counts where those are known.
+
+        Without an interval, few positives support two digits.
+        """
+        if self.counts is not None:
+            return f"{wording.count(self.counts[0])} of {wording.count(self.counts[1])}"
         if self.interval is None:
-            return wording.number(self.estimate)
+            return wording.number(self.estimate, 2 if self.few_positives else 3)
         return wording.interval(self.estimate, self.interval.low, self.interval.high)
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,6 +127,7 @@ class Measure(Rich):
             "floor": plain(self.floor),
             "random": plain(self.random),
             "ceiling": self.ceiling,
+            "counts": self.counts and list(self.counts),
             "note": self.note,
         }
 
@@ -156,6 +172,11 @@ class ModelEvaluation(Rich):
         """Whether there is anything to draw."""
         return bool(self.ranking.n_pos and self.ranking.n_neg)
 
+    @property
+    def few_positives(self) -> bool:
+        """Whether there are too few positives to quote intervals and bands: then there are none."""
+        return too_few(self.ranking)
+
     @cached_property
     def there(self) -> Ranking:
         """The ranking at the prevalence that the answer is about."""
@@ -168,7 +189,7 @@ class ModelEvaluation(Rich):
 
     @cached_property
     def band(self) -> Band | None:
-        """The band around it, or None where it cannot be made."""
+        """The band around it, or None where it cannot be made or there are too few positives."""
         if self.settings.prevalence is not None:
             return self._band("classes", self.settings.prevalence)
         return self._band("rows")
@@ -186,7 +207,7 @@ class ModelEvaluation(Rich):
     def _band(self, sampling: str, prevalence: float | None = None) -> Band | None:
         from ..inference.bands import band
 
-        if not self.has_both_classes:
+        if not self.has_both_classes or self.few_positives:
             return None
         with quietly():
             try:

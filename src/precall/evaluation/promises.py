@@ -49,7 +49,7 @@ def kept_precision(point: OperatingPoint) -> float:
 def choice(candidates: int) -> str:
     """What the confidence of a promise allows for, in words."""
     models = f" and {candidates} models" if candidates > 1 else ""
-    return f"the choice among {len(LADDER)} precisions{models} included"
+    return f"allowing for the choice among {len(LADDER)} precisions{models}"
 
 
 def promise(point: OperatingPoint, candidates: int) -> str:

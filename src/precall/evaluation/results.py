@@ -16,6 +16,7 @@ from .._words import plural
 from ..inference.comparison import Comparison
 from ..ranking import Ranking
 from .decisions import DecisionValue, decision_dict
+from .few import too_few
 from .measure_rows import evaluation_facts, evaluation_rows, measure_rows
 from .model_result import Measure, ModelEvaluation, best_of
 from .plain_values import plain, share_of_positives
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 #: What ``docs/schemas`` calls the form of :meth:`Evaluation.to_dict`.
 SCHEMA = "precall-evaluation-1"
-#: With fewer positives than this, intervals hold the truth too rarely to be quoted.
-FEWEST_POSITIVES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,8 +98,8 @@ class Evaluation(Rich):
     models : tuple of ModelEvaluation
         In the order given.
     comparison : Comparison or None
-        Every pair of models, with several of them on the same rows in memory; its keys are the
-        models' names.
+        Every pair of models, with several of them on the same rows in memory and with 10
+        positives at least; its keys are the models' names.
     groups : tuple of GroupEvaluation
         In the order of their names; empty without groups.
     left_out : int
@@ -158,14 +157,8 @@ class Evaluation(Rich):
 
     @property
     def few_positives(self) -> bool:
-        """Whether there are too few positives, counted with their weights, to quote intervals.
-
-        In simulations with 1, 3, 5 and 8 positives among 100 times as many rows (normal scores one
-        and two standard deviations apart, 400 data sets each), 95 % intervals of precision at
-        recall 0.8 held the truth in 19 to 80 % of the data sets, those of AUROC in 32 to 91 %.
-        """
-        # Sums of weights may come out a rounding error short.
-        return round(self.ranking.effective_sizes[0], 6) < FEWEST_POSITIVES
+        """Whether there are too few positives to quote intervals: then there are none."""
+        return too_few(self.ranking)
 
     @property
     def best(self) -> ModelEvaluation:

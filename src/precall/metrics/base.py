@@ -149,6 +149,10 @@ class Metric:
         """Return what a random order of the same rows is expected to have; None if unknown."""
         return None
 
+    def counted(self, ranking: Ranking) -> tuple[float, float] | None:
+        """Return the rows that count and those they are counted in; None if it is no such share."""
+        return None
+
     def trials(self, n: Any, m: Any) -> Any:
         """Return how many independent trials an estimate of exactly 0 or 1 has passed."""
         return n

@@ -150,6 +150,14 @@ class PrecisionAtRecall(CurvePoint):
         """Return the prevalence of the rows that have a score; 0 beyond the end of the curve."""
         return ranking.prevalence if self._reached_by(ranking) else 0.0
 
+    def counted(self, ranking: Ranking) -> tuple[float, float] | None:
+        """Return the positives and all rows of the first threshold that reaches the recall."""
+        if not self._reached_by(ranking):
+            return None
+        row = int(reach(ranking.cells, self.recall * ranking.all_positives).row.item())
+        found = float(ranking.tp[row])
+        return found, found + float(ranking.fp[row])
+
     def _reached_by(self, ranking: Ranking) -> bool:
         return bool(at_least(ranking.n_pos, self.recall * ranking.all_positives))
 

@@ -31,6 +31,12 @@
     return text.length > 2 * half ? text.slice(0, half) + "\u2026" + text.slice(1 - half) : text;
   }
 
+  /* Two names; where there is little room and they need more, the middle of each is left out. */
+  function pairName(first, second, narrow, most) {
+    const longest = narrow ? (first.length + second.length > 36 ? 18 : 36) : most;
+    return [first, second].map((name) => plain(name.length > longest ? short(name, longest) : name)).join(" \u2212 ");
+  }
+
   /* At another prevalence every negative counts `factor` times. */
   function factorAt(prevalence) {
     return data.n_pos / data.n_neg * (1 - prevalence) / prevalence;
@@ -237,7 +243,7 @@
     place.style.height = 90 + (narrow ? 46 : 34) * pairs.length + "px";
     const ends = [0].concat(pairs.map((p) => p.low), pairs.map((p) => p.high));
     const room = 0.06 * (Math.max(...ends) - Math.min(...ends)) || 0.01;
-    const names = pairs.map((p) => plain(short(p.first)) + " \u2212 " + plain(short(p.second)));
+    const names = pairs.map((p) => pairName(p.first, p.second, narrow, 24));
     const chart = layout(colours,
       axis(colours, "difference of AUCPR", [Math.min(...ends) - room, Math.max(...ends) + room], { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, nticks: narrow ? 5 : 0 }),
       axis(colours, "", [-0.6, pairs.length - 0.4], { tickvals: pairs.map((_, i) => i), ticktext: names, showticklabels: !narrow, showgrid: false, automargin: true, showline: false }));
@@ -259,8 +265,7 @@
       traces.push(...bandTraces(band.x, band.low, band.high, colours.models[band.other]));
     });
     data.differences.forEach((band) => {
-      const ends = [band.best, band.other].map((i) => data.models[i].title).map((title) => plain(narrow ? short(title, 16) : title));
-      const name = ends.join(" \u2212 ");
+      const name = pairName(data.models[band.best].title, data.models[band.other].title, narrow, Infinity);
       traces.push({ x: band.x, y: band.y, mode: "lines", line: { color: colours.models[band.other], width: 2, dash: DASHES[band.other % 4] }, name: name, customdata: band.x.map((x, k) => [wording.fixed(x, 2), (band.y[k] > 0 ? "+" : "") + wording.number(band.y[k])]), hovertemplate: "%{fullData.name}<br>recall %{customdata[0]}: %{customdata[1]}<extra></extra>" });
       traces.push(marksOf(band.other, band.x, band.y, colours.models[band.other]));
     });
@@ -370,12 +375,16 @@
     show("tn", negative * (data.n_neg - fp[1]), negative * (data.n_neg - fp[0]), count);
     const limits = limitsOf(at), low = at.limits.recall_low[at.index], high = at.limits.recall_high[at.index];
     const worst = precisionOf(tp[0], fp[1], factor), best = precisionOf(tp[1], fp[0], factor);
+    // With few positives there are counts, and no limits.
+    const share = (low, high, limits, part, whole) => !data.few ? wording.rangeWithLimits(low, high, limits[0], limits[1])
+      : at.exact && !moved && !data.weighted ? count(part) + " of " + count(whole)
+      : wording.range(low, high, (value) => wording.fixed(value, 2));
     byId("precision").textContent = worst === null ? "\u2013"
       : best === null ? "0 if any row is selected"
-      : wording.rangeWithLimits(worst, best, limits[0], limits[1]);
-    byId("recall").textContent = wording.rangeWithLimits(tp[0] / data.n_pos, tp[1] / data.n_pos, low, high);
+      : share(worst, best, limits, tp[0], tp[0] + fp[0]);
+    byId("recall").textContent = share(tp[0] / data.n_pos, tp[1] / data.n_pos, [low, high], tp[0], data.n_pos);
     const f1 = (found, wrong) => 2 * found / (found + factor * wrong + data.n_pos);
-    const decimals = wording.decimalsFor(Math.max(limits[1] - limits[0], high - low) / 2);
+    const decimals = data.few ? 2 : wording.decimalsFor(Math.max(limits[1] - limits[0], high - low) / 2);
     show("f1", f1(tp[0], fp[1]), f1(tp[1], fp[0]), (value) => wording.fixed(value, decimals));
     const selected = (end) => (positive * tp[end] + negative * fp[end]) / total;
     show("selected", selected(0), selected(1), percent);
@@ -485,7 +494,7 @@
     const pi = state.prevalence, slider = byId("prevalence-slider");
     byId("prevalence").value = percent(pi);
     byId("prevalence-note").textContent = problem
-      || (pi === home ? "The prevalence of the data." : grid.includes(pi) ? "" : "Areas and limits are read off between computed prevalences.");
+      || (pi === home ? "The prevalence of the data." : grid.includes(pi) ? "" : (data.few ? "Areas" : "Areas and limits") + " are read off between computed prevalences.");
     slider.value = logit(pi);
     slider.setAttribute("aria-valuetext", percent(pi));
     byId("prevalence-reset").disabled = pi === home;
@@ -499,7 +508,8 @@
       name.append(mark, model.title);
       const value = row.insertCell();
       value.className = "number";
-      value.textContent = withLimits(tableAt(table, "estimate"), tableAt(table, "low"), tableAt(table, "high"));
+      value.textContent = data.few ? wording.fixed(tableAt(table, "estimate"), 2)
+        : withLimits(tableAt(table, "estimate"), tableAt(table, "low"), tableAt(table, "high"));
       const floor = row.insertCell();
       floor.className = "number";
       floor.textContent = wording.number(tableAt(table, "floor"));
