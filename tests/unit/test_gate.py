@@ -493,6 +493,23 @@ HOSTILE = pr.Rows(
 )
 
 
+def test_markdown_folds_what_is_said_of_many_rules():
+    rng = np.random.default_rng(1)
+    y = rng.random(3000) < 0.2
+    rows = pr.Rows(
+        y,
+        rng.normal(size=3000) + y,
+        columns={"region": np.array(list("abcdefgh"))[np.arange(3000) % 8]},
+    )
+    [name] = rows.names
+    few = pr.gate(rows, candidate=name, rules=["aucpr >= 0.9"]).markdown()
+    assert "<details>" not in few
+    many = pr.gate(rows, candidate=name, rules=["aucpr >= 0.9"], by=["region"]).markdown()
+    assert "9 rules that did not pass, one by one" in many
+    folded = many[many.index("<details>") : many.index("</details>")]
+    assert folded.count("\n- aucpr of ") == 9
+
+
 def test_markdown_has_a_mark_a_table_and_no_tricks():
     name, other = HOSTILE.names
     text = pr.gate(HOSTILE, candidate=name, baseline=other, margin=0.01).markdown()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 #: The first line, which no browser shows: by it a comment is found again.
 MARK = "<!-- precall gate -->"
+# More sentences than this are folded: the table says the same in less room.
+_MOST_OPEN = 5
 # Signs that Markdown, HTML or a forge would read as something else.
 _SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<|#&~$"})
 
@@ -34,7 +36,7 @@ def gate_markdown(gate: Gate) -> str:
     lines += ["| rule | estimate | limits | verdict |", "|---|--:|--:|---|"]
     lines += [_row(rule) for rule in gate.rules]
     lines.append("")
-    lines += [f"- {escaped(rule.message)}" for rule in gate.rules if rule.verdict != "passed"]
+    lines += _told(gate)
     if gate.too_small:
         listed = ", ".join(map(escaped, gate.too_small))
         lines.append(f"- Too few positives to judge: {listed}.")
@@ -47,6 +49,15 @@ def gate_markdown(gate: Gate) -> str:
         f"at {level}; the limit that fails it holds for all rules together."
     )
     return "\n".join(lines) + "\n"
+
+
+def _told(gate: Gate) -> list[str]:
+    """What is said of every rule that did not pass; of many, only to those who open it."""
+    told = [f"- {escaped(rule.message)}" for rule in gate.rules if rule.verdict != "passed"]
+    if len(told) <= _MOST_OPEN:
+        return told
+    summary = f"<summary>{len(told)} rules that did not pass, one by one</summary>"
+    return ["<details>", summary, "", *told, "", "</details>", ""]
 
 
 def _row(rule: GateRule) -> str:
