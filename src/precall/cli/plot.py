@@ -104,7 +104,7 @@ def command(
 
 
 def _draw_pr(rankings: dict[str, Ranking], level: float, seed: int, asked: bool | None) -> Any:
-    """Draw the curves; bands where they were asked for, or where they can be told apart."""
+    """Draw the curves; bands where they were asked for, or where they do not bury the curves."""
     from ..display.mpl import plot_pr
     from ..display.result_plots import MOST_BANDS
 

@@ -36,7 +36,7 @@ def gate_markdown(gate: Gate) -> str:
     lines += ["| rule | estimate | limits | verdict |", "|---|--:|--:|---|"]
     lines += [_row(rule) for rule in gate.rules]
     lines.append("")
-    lines += _told(gate)
+    lines += _said(gate)
     if gate.too_small:
         listed = ", ".join(map(escaped, gate.too_small))
         lines.append(f"- Too few positives to judge: {listed}.")
@@ -51,13 +51,13 @@ def gate_markdown(gate: Gate) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _told(gate: Gate) -> list[str]:
+def _said(gate: Gate) -> list[str]:
     """What is said of every rule that did not pass; of many, only to those who open it."""
-    told = [f"- {escaped(rule.message)}" for rule in gate.rules if rule.verdict != "passed"]
-    if len(told) <= _MOST_OPEN:
-        return told
-    summary = f"<summary>{len(told)} rules that did not pass, one by one</summary>"
-    return ["<details>", summary, "", *told, "", "</details>", ""]
+    said = [f"- {escaped(rule.message)}" for rule in gate.rules if rule.verdict != "passed"]
+    if len(said) <= _MOST_OPEN:
+        return said
+    summary = f"<summary>{len(said)} rules that did not pass, one by one</summary>"
+    return ["<details>", summary, "", *said, "", "</details>", ""]
 
 
 def _row(rule: GateRule) -> str:
