@@ -300,7 +300,7 @@ CASES = (
         (
             "a metric by the name that others give it",
             "pr.interval(ranking, 'average_precision')",
-            _input("metric 'average_precision' is called 'aucpr' here"),
+            _input("got 'average_precision': here it is called 'aucpr'"),
         ),
         (
             "one ranking where folds belong",

@@ -42,9 +42,15 @@ REFERENCE = pr.rank(Y, S)
         (([1, 0, 1], [1, 2]), ("y_true has 3", "y_score has 2")),
         (([], []), ("at least one row",)),
         # shapes and types
-        (([[1, 0]], [[1, 2]]), ("y_true", "one-dimensional", "(1, 2)", "y_true.ravel()")),
+        (
+            ([[1, 0]], [[1, 2]]),
+            ("y_true", "one-dimensional", "(1, 2)", "np.asarray(y_true).ravel()"),
+        ),
         # the column of the positive class, as predict_proba has it
-        (([1, 0, 0], [[0.2, 0.8], [0.7, 0.3], [0.6, 0.4]]), ("y_score[:, 1]", "predict_proba")),
+        (
+            ([1, 0, 0], [[0.2, 0.8], [0.7, 0.3], [0.6, 0.4]]),
+            ("np.asarray(y_score)[:, 1]", "predict_proba"),
+        ),
         # of two labels the rarer one is proposed, wherever it comes
         ((["bad", "good", "good"], [1, 2, 3]), ("for example pos_label='bad'",)),
         ((["good", "good", "bad"], [1, 2, 3]), ("for example pos_label='bad'",)),

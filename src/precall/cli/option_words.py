@@ -20,6 +20,7 @@ _OPTIONS = (
     ),
     (re.compile(r"^every must"), "--every must"),
     (re.compile(r"same_rows=False"), "--other-rows"),
+    (re.compile(r"one of the names in pr[.]METRICS"), "one of the names that --help lists"),
     (
         re.compile(r"^(width|difference|correlation|power|prevalence|budget)(?= (?:must|is) )"),
         r"--\1",

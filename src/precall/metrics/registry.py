@@ -116,7 +116,10 @@ def parse(words: str) -> Metric:
     if name.strip().lower() in _ELSEWHERE and name.strip() not in METRICS:
         here = _ELSEWHERE[name.strip().lower()]
         cut = ", with the threshold that you use" if here.endswith(")") else ""
-        raise InputError(f"metric {name.strip()!r} is called {here!r} here{cut}.")
+        raise InputError(
+            f"metric must be one of the names in pr.METRICS, got {name.strip()!r}: here it is "
+            f"called {here!r}{cut}."
+        )
     kind = METRICS[_validation.as_choice(name.strip(), "metric", METRICS)]
     try:
         tree = ast.parse(f"metric({rest}" if rest else "metric()", mode="eval").body
