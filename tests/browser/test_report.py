@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import pytest
 
 import precall as pr
 from precall.display.report import Origin, write_report
+from precall.display.sample_page import write_sample_report
 from precall.evaluation import Evaluation, evaluate, wording
 from precall.points.matrix import confusion
 
@@ -597,6 +599,33 @@ def test_under_ten_positives_there_are_counts_and_no_limits(visit, tmp_path):
     assert not limits.search(page.inner_text("body"))
     type_threshold(view, "1.234")
     assert not limits.search(page.inner_text("body"))
+
+
+def test_lift_of_very_rare_positives_has_level_ticks_on_paper(visit, tmp_path):
+    rng = np.random.default_rng(1)
+    y = np.arange(200_000) < 30
+    path = write_report(evaluate(y, rng.normal(size=y.size) + 3.5 * y), tmp_path / "rare.html")
+    page = visit(path).page
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    ticks = page.locator("#lift-chart .xtick text").all()
+    assert len(ticks) >= 3
+    title = page.locator("#lift-chart .xtitle").bounding_box()
+    boxes = sorted((tick.bounding_box() for tick in ticks), key=lambda box: box["x"])
+    assert all(box["y"] + box["height"] <= title["y"] + 2 for box in boxes)
+    assert all(a["x"] + a["width"] <= b["x"] for a, b in pairwise(boxes))
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+
+
+def test_the_page_from_few_labels_fits_a_telephone(visit, tmp_path):
+    rng = np.random.default_rng(6)
+    y = rng.random(20_000) < 0.05
+    scores = rng.normal(size=y.size) + 2 * y
+    plan = pr.audit.plan(scores, budget=400, rng=0)
+    sample = pr.audit.Sample(scores, {row: y[row] for row in plan.rows.tolist()}, plan=plan)
+    view = visit(write_sample_report(sample, tmp_path / "few.html"), charts=False, width=390)
+    view.take_picture("few-labels-390")
+    assert view.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert view.page.eval_on_selector("#strata .scroll", "b => b.scrollWidth <= b.clientWidth")
 
 
 def test_a_name_and_the_mark_of_chance_do_not_touch(visit, many):

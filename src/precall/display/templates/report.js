@@ -224,10 +224,11 @@
       traces.push(marksOf(i, curve.x, curve.y, colours.models[i], kind === "lift"));
     });
     const start = Math.log10(Math.max(1 / data.rows, 1e-6));
+    const every = start < -4 && byId(kind + "-chart").clientWidth < 360 ? 2 : 1; // powers of ten with a label
     const top = kind === "hit" ? pi * 1.03 : 1.01;
     const bottom = kind === "gain" ? Math.max(lowest, -1) - 0.01 : 0;
     const chart = kind === "lift"
-      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: 1 }),
+      ? layout(colours, axis(colours, text.x, [start, 0.02], { type: "log", dtick: every, tickangle: 0 }),
         axis(colours, text.y, [Math.log10(Math.max(least, 0.1)) - 0.05, Math.log10(most) + 0.1], Object.assign({ type: "log", separatethousands: true, automargin: true }, most / least > 100 ? { dtick: 1 } : { tickvals: oneTwoFive(), ticktext: oneTwoFive().map(String) })))
       : layout(colours, axis(colours, text.x, [-0.005, 1.005]), axis(colours, text.y, [bottom, top], { automargin: true }));
     chart.margin = { l: 48, r: 6, t: 12, b: 42 }; // browsers with taller letters would leave out the highest tick
@@ -273,7 +274,9 @@
       axis(colours, "difference of precision", null, { zeroline: true, zerolinecolor: colours.ink, zerolinewidth: 1.5, automargin: true }));
     chart.showlegend = true;
     chart.legend = { orientation: "h", x: 0, y: 1.02, yanchor: "bottom", font: { size: 12 }, traceorder: "normal" };
-    chart.margin.t = 12 + 24 * data.differences.length;
+    const letters = traces.filter((one) => one.showlegend !== false).map((one) => one.name.length);
+    const oneLine = letters.reduce((sum, each) => sum + 60 + 7 * each, 60) < byId("difference-chart").clientWidth;
+    chart.margin.t = 12 + 24 * (oneLine ? 1 : letters.length);
     draw("difference-chart", traces, chart);
   }
 
