@@ -442,7 +442,7 @@ def test_a_threshold_is_released_for_a_promised_precision(run, tmp_path):
     assert "1 is left in the ledger" in text
     refused = run(*asked, *promise, *ledger)
     assert refused.status != 0
-    nothing = run(*asked, "--min-precision", "0.99999", "--level", "0.9")
+    nothing = run(*asked, "--min-precision", "0.99999", "--level", "0.999999")
     assert "No threshold was found" in " ".join(nothing.out.split())
     for wrong in (
         ("--curve",),
