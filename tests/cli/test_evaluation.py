@@ -515,6 +515,13 @@ def test_a_wrong_direction_is_shown_with_its_interval_for_a_single_model():
     assert f"(AUROC {area.text.partition(' (')[0]})" in both  # as the table prints it
 
 
+def test_models_that_rank_alike_are_not_called_undecided(good):
+    y, score = good
+    evaluation = evaluate(y, {"a": score, "b": 2 * score})
+    assert evaluation.answer[1] == "It ranks these rows as b does, so neither is better."
+    assert answer.judge(evaluation, "a", "b").text == "a and b rank these rows alike."
+
+
 def test_a_difference_is_told_from_the_better_model_whichever_was_named_first(good, rng):
     y, score = good
     models = {"good": score, "poor": score + 2 * rng.normal(size=y.size)}
@@ -597,7 +604,7 @@ def test_models_that_are_equal_are_told_apart_by_their_names():
         evaluation = evaluate(y, dict.fromkeys(names, score))
         (other,) = {"a", "b"} - {evaluation.best.title}
         assert evaluation.answer[0].startswith(f"{evaluation.best.title} finds")
-        assert f"not shown to be better than {other}: +0.00" in evaluation.answer[1]
+        assert f"ranks these rows as {other} does" in evaluation.answer[1]
 
 
 def test_estimators_that_disagree_are_named_with_their_values():

@@ -105,6 +105,8 @@ def _pairs(evaluation: Evaluation) -> list[dict[str, Any]]:
     for pair, interval in shown_pairs(evaluation).items():
         verdict = judge(evaluation, *pair)
         words = "is better" if verdict.shown else f"is not shown to be better than {verdict.worse}"
+        if verdict.alike:
+            words = f"and {verdict.worse} rank these rows alike"
         rows.append(
             {
                 "first": titles[pair[0]],

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .._rounding import TOLERANCE
 from ..exceptions import InputError
 from ..points.constraints import OperatingPoint
 from . import wording
@@ -30,10 +31,13 @@ class Verdict(NamedTuple):
     difference: str
     p_value: float
     shown: bool
+    alike: bool = False
 
     @property
     def text(self) -> str:
         """The verdict as a sentence, without the difference, whose interval is for one pair."""
+        if self.alike:
+            return f"{self.better} and {self.worse} rank these rows alike."
         words = "is" if self.shown else "is not shown to be"
         return f"{self.better} {words} better than {self.worse}."
 
@@ -58,6 +62,7 @@ def judge(evaluation: Evaluation, first: str, second: str) -> Verdict:
         difference=wording.interval(estimate, low, high, signed=True),
         p_value=p_value,
         shown=p_value < 1.0 - evaluation.settings.confidence_level,
+        alike=max(abs(low), abs(high)) <= TOLERANCE,  # no resample could tell them apart
     )
 
 
@@ -183,6 +188,8 @@ def _standing(best: ModelEvaluation, evaluation: Evaluation) -> str:
     ]
     if len(verdicts) == 1:
         (only,) = verdicts
+        if only.alike:
+            return f"It ranks these rows as {only.worse} does, so neither is better."
         words = "is" if only.shown else "is not shown to be"
         few = _few(evaluation)
         hint = f", a hint with so few {few}" if few else ""
