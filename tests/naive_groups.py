@@ -138,3 +138,41 @@ def random_groups(rng, n_groups, max_size, levels=None):
         s = np.round(s * levels) / levels
     order = rng.permutation(groups.size)
     return y[order], s[order], groups[order]
+
+
+def limits_over_groups(value, groups, quantile):
+    """Limits of a value in which groups count by their positives, drawn from many groups.
+
+    `value` is of a list of groups, each of them ``(positives, rest)``; `quantile` is that of t with
+    the degrees of freedom that it is called with. Every group is really left out.
+    """
+    whole = value(groups)
+    left_out = [value(groups[:place] + groups[place + 1 :]) for place in range(len(groups))]
+    positives = [n for n, _ in groups]
+    share = [n / sum(positives) for n in positives]
+    t = quantile(max(1 / sum(p**2 for p in share) - 1, 1))
+    centre = sum(left_out) / len(groups)
+    half = t * math.sqrt(sum((v - centre) ** 2 for v in left_out))
+    low, high = whole - half, whole + half
+
+    # The value of one group, if all groups together were a weighted mean.
+    alone = [(centre - v) * (1 - p) / p for v, p in zip(left_out, share, strict=True)]
+    size = [math.log(n) for n in positives]
+    # polyfit squares its weights: the regression is weighted by the root of the positives.
+    slope = np.polyfit(size, alone, 1, w=np.power(positives, 0.25))[0]
+    roots = [math.sqrt(n) for n in positives]
+    worth = sum(roots) ** 2 / sum(positives)
+    mean = sum(r * x for r, x in zip(roots, size, strict=True)) / sum(roots)
+    variance = sum(r * (x - mean) ** 2 for r, x in zip(roots, size, strict=True)) / sum(roots)
+    variance *= worth / (worth - 1)
+    present = sum(p * x for p, x in zip(share, size, strict=True))
+    of_size = math.sqrt(variance / worth + 3 * variance**2 / (worth - 1))
+    error = (slope * of_size) ** 2
+    for p, x, v in zip(share, size, left_out, strict=True):
+        error += (centre - v - slope * p / (1 - p) * (x - present)) ** 2
+    moved = whole + slope * min(mean + variance / 2 - present, of_size / 4)
+    if slope > 0:
+        high = max(high, moved + t * math.sqrt(error))
+    if slope < 0:
+        low = min(low, moved - t * math.sqrt(error))
+    return low, high

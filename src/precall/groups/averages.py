@@ -19,8 +19,9 @@ from ..metrics import METRICS, Metric, as_metric
 from ..ranking.pooling import Comparability, comparability
 from ..ranking.ranking_set import RankingSet
 from .class_averages import average_interval, pooled_interval
+from .group_limits import LeftOut, t_quantile
 from .group_values import concordant_pairs, per_group
-from .jackknife import leave_one_group_out, left_out_error
+from .jackknife import leave_one_group_out
 from .ranking_by_group import ranking_set_of
 from .words import Situation, describe
 
@@ -170,7 +171,10 @@ def aggregate(
     weighted mean to itself, so there its residual counts as ``w (v - mean) / (1 - w)``: what the
     mean moves when the group is left out (HC3 of MacKinnon & White 1985). For the pooled value each
     group is really left out. Both refer to t with ``K - 1`` degrees of freedom, K being Kish's
-    effective number of groups, ``1 / sum w^2``. Limits are kept within 0 and 1.
+    effective number of groups, ``1 / sum w^2``. Where larger groups have higher values (or lower
+    ones), few groups give too low (too high) a value, because they rarely have the largest among
+    them: the upper (lower) limit is then at least that of a regression of the values on the
+    logarithm of the sizes, which are taken as lognormal. Limits are kept within 0 and 1.
 
     With the design ``"classes"`` rows are the unit. Each class has its own default interval; the
     distances of its limits from its value add up with the correlations of the classes' influence
@@ -210,22 +214,21 @@ def aggregate(
         raise UndefinedMetricError(
             f"{what} is undefined in all {len(group_set)} groups: each of them lacks a class."
         )
+    n = int(np.count_nonzero(counted))
+    limits, left_out = None, None
     if how == "pooled":
-        estimate, error, n = _pooled_estimate(group_set, what)
-        degrees = effective_groups(group_set.all_positives) - 1.0
+        n = len(group_set)
+        estimate, left_out = _pooled_estimate(group_set, what)
     elif how == "weighted":
-        weights = group_set.all_positives[counted]
-        estimate, error = weighted_mean(found.values[counted], weights)
-        n = int(np.count_nonzero(counted))
-        degrees = effective_groups(weights) - 1.0
+        estimate, left_out = weighted_mean(found.values[counted], group_set.all_positives[counted])
     else:
-        estimate, error = plain_mean(found.values[counted])
-        n = int(np.count_nonzero(counted))
-        degrees = n - 1.0
+        estimate = float(np.mean(found.values[counted]))
+        limits = plain_limits(found.values[counted], level)
     if design == "classes":
-        interval = _of_these_classes(group_set, what, how, found.values, level)
+        interval, left_out = _of_these_classes(group_set, what, how, found.values, level), None
     else:
-        interval = _interval(estimate, error, degrees, level, how)
+        limits = limits if left_out is None else left_out.limits(level)
+        interval = _interval(estimate, limits, level, how)
     verdict = None
     if group_set.pooled is not None:
         verdict = comparability(
@@ -250,6 +253,7 @@ def aggregate(
                 undefined=undefined,
                 comparability=verdict,
                 interval=interval,
+                trend=left_out.trend if left_out and left_out.makes_room(level) else None,
             )
         ),
         labels=group_set.labels,
@@ -281,39 +285,27 @@ def _of_these_classes(
     )
 
 
-def plain_mean(values: FloatArray) -> tuple[float, float]:
-    """Mean of groups and its standard error over groups (NaN for a single one)."""
-    mean = float(np.mean(values))
+def plain_limits(values: FloatArray, level: float) -> tuple[float, float] | None:
+    """Limits of the mean over groups; None for a single one."""
     if values.size < 2:
-        return mean, float("nan")
+        return None
+    mean, degrees = float(np.mean(values)), values.size - 1
     spread = float(np.sum(settled(values - mean, mean) ** 2))
-    return mean, math.sqrt(spread / (values.size * (values.size - 1)))
+    half = t_quantile(level, degrees) * math.sqrt(spread / (values.size * degrees))
+    return mean - half, mean + half
 
 
-def weighted_mean(values: FloatArray, weights: Array) -> tuple[float, float]:
-    """Weighted mean of groups and its standard error over groups.
+def weighted_mean(values: FloatArray, weights: Array) -> tuple[float, LeftOut | None]:
+    """Weighted mean of groups, and what it owes to each of them.
 
-    The error is NaN where one group holds all the weight.
+    The latter is None where one group holds all the weight.
     """
     share = weights / np.sum(weights)
     mean = float(np.sum(share * values))
     if np.count_nonzero(share) < 2:
-        return mean, float("nan")
+        return mean, None
     moved = share * settled(values - mean, mean) / (1.0 - share)
-    return mean, math.sqrt(float(np.sum(moved**2)))
-
-
-def effective_groups(weights: Array) -> float:
-    """Kish's effective number of groups."""
-    return float(np.sum(weights) ** 2 / np.sum(np.square(weights, dtype=np.float64)))
-
-
-def t_quantile(confidence_level: float, degrees: float) -> float:
-    """Two-sided quantile of Student's t; at least one degree of freedom."""
-    from scipy.special import stdtrit
-
-    # From the lower tail, which does not round to 1 at levels very near 1.
-    return -float(stdtrit(max(degrees, 1.0), 0.5 * (1.0 - confidence_level)))
+    return mean, LeftOut(estimate=mean, moved=moved, positives=weights)
 
 
 _METHODS = {
@@ -324,21 +316,20 @@ _METHODS = {
 
 
 def _interval(
-    estimate: float, error: float, degrees: float, level: float, how: str
+    estimate: float, limits: tuple[float, float] | None, level: float, how: str
 ) -> Interval | None:
-    if math.isnan(error):
+    if limits is None:
         return None
-    half = t_quantile(level, degrees) * error
     return Interval(
-        low=max(0.0, estimate - half),
-        high=min(1.0, estimate + half),
+        low=max(0.0, limits[0]),
+        high=min(1.0, limits[1]),
         estimate=estimate,
         confidence_level=level,
         method=_METHODS[how],
     )
 
 
-def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float, int]:
+def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, LeftOut | None]:
     if not metric.poolable:
         poolable = ", ".join(name for name, kind in METRICS.items() if kind.poolable)
         raise InputError(
@@ -362,9 +353,13 @@ def _pooled_estimate(rankings: RankingSet, metric: Metric) -> tuple[float, float
     estimate = float(metric.per_group(whole)[0])
     without = leave_one_group_out(rankings.pooled)
     if without is None:
-        return estimate, float("nan"), len(rankings)
+        return estimate, None
     without = replace(without, missed=rankings.missed.sum() - rankings.missed)
-    return estimate, left_out_error(metric.per_group(without)), len(rankings)
+    values = metric.per_group(without)
+    # All of it, not (G - 1)/G in the variance: with groups of unequal size the plain jackknife is
+    # short (HC3 of MacKinnon & White 1985).
+    moved = values.mean() - values
+    return estimate, LeftOut(estimate=estimate, moved=moved, positives=rankings.all_positives)
 
 
 def _together(rankings: RankingSet) -> RankingSet:

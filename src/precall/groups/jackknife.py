@@ -1,4 +1,4 @@
-"""Standard errors over groups: leave one group out at a time."""
+"""All groups together, one of them left out at a time."""
 
 from __future__ import annotations
 
@@ -43,12 +43,3 @@ def leave_one_group_out(pooled: Pooled) -> RankingSet | None:
             n_neg - arrived[offsets[1:] - 1],
         ),
     )
-
-
-def left_out_error(values: Array) -> float:
-    """Standard error from what leaving out each group changes.
-
-    The sum of squares itself, not (G - 1)/G of it: with groups of unequal size the plain jackknife
-    is short (HC3 of MacKinnon & White 1985).
-    """
-    return float(np.sqrt(np.sum((values - values.mean()) ** 2)))

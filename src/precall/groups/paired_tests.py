@@ -18,7 +18,7 @@ from ..exceptions import InputError
 from ..metrics import Metric
 from ..ranking import Ranking
 from ..ranking.ranking_set import RankingSet
-from .averages import t_quantile
+from .group_limits import t_quantile
 from .group_values import GroupValues, per_group
 
 Array = npt.NDArray[Any]

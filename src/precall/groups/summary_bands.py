@@ -11,7 +11,7 @@ from .._numerics import ratio
 from ..curves import Curve
 from ..ranking.pooling import Pooled
 from ..ranking.ranking_set import RankingSet
-from .averages import t_quantile
+from .group_limits import t_quantile
 from .jackknife import leave_one_group_out
 
 Array = npt.NDArray[Any]

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from .._interval import Interval
 from ..metrics import Metric
 from ..ranking.pooling import Comparability
+from .group_limits import Trend
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -20,6 +21,8 @@ FloatArray = npt.NDArray[np.float64]
 _ALIKE = 2.0
 # Scores are called incomparable if the test says so and pairs across groups are worse by this much.
 _SIGNIFICANT, _VISIBLE = 0.01, 0.01
+# Sizes and values are said to go together if the test of their correlation says so.
+_TOGETHER = 0.05
 # With more groups than this nobody thinks of folds.
 _MOST_FOLDS = 20
 # Coverage of mean +- t s / sqrt(k) over the folds of a cross-validation, nominal .95: extremes over
@@ -43,6 +46,7 @@ class Situation:
     undefined: str
     comparability: Comparability | None
     interval: Interval | None
+    trend: Trend | None = None
 
 
 def describe(situation: Situation) -> tuple[str, ...]:
@@ -57,6 +61,8 @@ def _sentences(now: Situation) -> Iterator[str]:
         yield from _prevalence(now)
     if now.how == "pooled" and now.comparability is not None:
         yield from _comparability(now.comparability)
+    if now.trend is not None and now.trend.p_value < _TOGETHER:
+        yield _sizes(now.trend)
     if now.interval is None and now.design == "classes":
         yield (
             f"There is no interval for these classes: {now.metric} has no influence values. "
@@ -117,6 +123,15 @@ def _comparability(verdict: Comparability) -> Iterator[str]:
             f"{100 * verdict.between:.3g} % (test of equal score distributions, {chance}). "
             "Calibrate the scores per group, or take how='mean'."
         )
+
+
+def _sizes(trend: Trend) -> str:
+    higher, upper = ("higher", "upper") if trend.slope > 0 else ("lower", "lower")
+    return (
+        f"Larger groups have {higher} values here (p = {trend.p_value:.1g}), and few groups rarely "
+        f"have the largest among them: the {upper} limit makes room for larger ones. If groups are "
+        "what you care about, take how='mean', which does not depend on their sizes."
+    )
 
 
 def _interval(now: Situation, interval: Interval) -> Iterator[str]:
