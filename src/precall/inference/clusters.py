@@ -116,8 +116,9 @@ def jackknife(
 ) -> npt.NDArray[np.float64] | None:
     """Return what each unit moves every model's metric when it is left out, (models, units).
 
-    Centred, and scaled so that sums of products are covariances: ``(G - 1)/G`` times the sum of
-    squares over the G units of a stratum. None if some class would be empty without a unit.
+    Centred, so that sums of products are covariances: all of them, not ``(G - 1)/G`` over the G
+    units of a stratum. With units of unequal size the plain jackknife is short (HC3 of MacKinnon &
+    White 1985). None if some class would be empty without a unit.
     """
     models = _Models(units, metrics, odds if units.mixed else None)
     step = max(_BLOCK // max(units.n_cells, units.n_units), 1)
@@ -131,12 +132,10 @@ def jackknife(
         parts.append(models.statistic(drawn, None))
     values = np.concatenate(parts, axis=1)
     for stratum in units.strata:
-        size = stratum.size
-        if size < 2:
+        if stratum.size < 2:
             return None
         inside = values[:, stratum]
-        centred = inside - inside.mean(axis=1, keepdims=True)
-        values[:, stratum] = np.sqrt((size - 1.0) / size) * centred
+        values[:, stratum] = inside - inside.mean(axis=1, keepdims=True)
     return values
 
 

@@ -72,7 +72,7 @@ def compare(
         - ``influence``: a test of the difference of the influence values of each row. No
           resampling; when the metric is auroc, difference and standard error are those of the
           paired test of DeLong et al. With clusters, of which up to 1,000 are left out one by one,
-          the standard error is the jackknife's.
+          the variance is the sum of the squares of what each of them moves.
         - ``bootstrap``: rows (or clusters) drawn with replacement, the same for all models.
         - ``permutation``: the two models' ranks swapped at random row by row. Its null hypothesis
           is stronger than equal areas: the two models' ranks are exchangeable in every row. Two
