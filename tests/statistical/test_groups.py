@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 from scipy.stats import binom
 
 import precall as pr
@@ -60,6 +60,27 @@ def test_weighted_means_cover_where_larger_groups_are_better_or_worse(slope, n_g
         low, high = weighted_mean(values, np.exp(size))[1].limits(0.95)
         hits += low <= 0.5 + slope <= high
     assert hits >= binom.ppf(1e-4, trials, 0.94)
+
+
+def test_bands_cover_where_some_tasks_are_much_worse():
+    """Ten tasks whose signals vary, so that rates at recall .1 are skewed: .89 with even limits.
+
+    In 1,000 data sets .93 gives fewer hits than this once in 10,000 times.
+    """
+    rng = np.random.default_rng(14)
+    sizes, n_tasks, prevalence, recall, hits = (100, 400), 10, 0.1, 0.1, 0
+    signals = 1.5 + rng.normal(size=200_000)
+    found = prevalence * recall
+    rate = float(np.mean(ndtr(-ndtri(1.0 - recall) - signals)))
+    truth = found / (found + (1.0 - prevalence) * rate)
+    y = np.tile(np.repeat([1, 0], sizes), n_tasks)
+    task = np.repeat(np.arange(n_tasks), sum(sizes))
+    for _ in range(1000):
+        score = rng.normal(size=y.size) + (1.5 + rng.normal(size=n_tasks))[task] * y
+        rankings = rank_groups(y, score, task, pooled=False)
+        band = pr.summary_curve(rankings, prevalence=prevalence).band
+        hits += band.low[9] <= truth <= band.high[9]
+    assert hits >= binom.ppf(1e-4, 1000, 0.93)
 
 
 def test_size_of_the_paired_t_over_queries():

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.special import expit, logit
 
 import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
@@ -210,6 +212,33 @@ def test_coverage_of_the_band_when_tasks_differ():
     # True values .92 and .97: under these limits once in 10,000 runs, the old ones nearly always.
     assert covered[0] >= stats.binom.ppf(1e-4, trials, 0.92)
     assert covered[1] >= stats.binom.ppf(1e-4, trials, 0.97)
+
+
+def test_the_band_goes_farther_where_tasks_are_skewed():
+    """By hand, at three recalls: the more one task sticks out, the farther from it is the limit."""
+    rng = np.random.default_rng(12)
+    group = np.repeat(np.arange(6), 400)
+    y = np.tile(np.arange(400) < 100, 6)
+    signal = np.array([0.2, 2.0, 2.1, 2.2, 2.3, 2.4])
+    tasks = rank_groups(y, rng.normal(size=y.size) + signal[group] * y, group)
+    band = summary_curve(tasks, prevalence=0.2, confidence_level=0.9).band
+    rates, skewed = unbiased_rates(tasks, GRID), 0
+    for place in (19, 49, 79):
+        rate = rates[:, place].tolist()
+        left_out = [(sum(rate) - one) / 5 for one in rate]
+        moved = [float(logit(one)) for one in left_out]
+        moved = [sum(moved) / 6 - one for one in moved]
+        squares, cubes = sum(one**2 for one in moved), sum(one**3 for one in moved)
+        skewness = max(cubes / squares**1.5, 0.0)
+        half = stats.t.ppf(0.95, 5) * math.sqrt(squares * 6 / 5)
+        middle = float(logit(sum(rate) / 6))
+        low, high = (
+            0.2 * GRID[place] / (0.2 * GRID[place] + 0.8 * expit(middle + far))
+            for far in (half * math.exp(skewness / 2), -half * math.exp(-skewness / 4))
+        )
+        assert (band.low[place], band.high[place]) == pytest.approx((low, high), rel=1e-9)
+        skewed += skewness > 0.5
+    assert skewed
 
 
 def test_rates_are_nearly_unbiased_for_tasks_with_few_positives():

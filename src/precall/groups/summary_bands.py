@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio
+from .._rounding import TOLERANCE
 from ..curves import Curve
 from ..ranking.pooling import Pooled
 from ..ranking.ranking_set import RankingSet
@@ -113,6 +114,11 @@ def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -
     return _around(alpha, rates, curve, prevalence, level, float(pooled.ranking.n_neg))
 
 
+# By which power of e a limit of the rate is farther, and the other one nearer, at a skewness of the
+# root of the number of tasks. Chosen on normal and logistic scores.
+_FARTHER, _NEARER = 0.5, 0.25
+
+
 def _around(
     alpha: FloatArray,
     left_out: FloatArray,
@@ -126,6 +132,8 @@ def _around(
     Rates of tasks that differ are skewed, and at high recall they press against 1. On the scale of
     log odds, and with what leaving out a task really changes, the limits follow; G/(G - 1) times
     the sum of squares instead of (G - 1)/G is what a task moves when it was not yet in the mean.
+    Where some tasks have much higher rates than the others, few tasks rarely have the highest among
+    them: the more skewed, the farther goes the upper limit of the rate, and the less the lower one.
     """
     from scipy.special import expit, logit
 
@@ -134,19 +142,31 @@ def _around(
     def odds(rate: FloatArray) -> FloatArray:
         return np.asarray(logit(np.clip(rate, least, 1.0 - least)))
 
-    moved = odds(left_out)
-    spread = np.sum((moved - moved.mean(axis=0)) ** 2, axis=0) * count / (count - 1)
+    moved = odds(left_out).mean(axis=0) - odds(left_out)
+    spread = np.sum(moved**2, axis=0) * count / (count - 1)
     half = t_quantile(level, count - 1) * np.sqrt(spread)
+    skewness = _positive_skewness(moved)
     # Clopper-Pearson for no event among all negatives.
     unseen = -np.expm1(np.log(0.5 * (1 - level)) / n_neg)
-    lower = np.where(alpha > least, expit(odds(alpha) - half), 0.0)
-    upper = np.where(alpha < 1.0 - least, expit(odds(alpha) + half), 1.0)
+    lower = np.where(alpha > least, expit(odds(alpha) - half * np.exp(-_NEARER * skewness)), 0.0)
+    further = half * np.exp(_FARTHER * skewness)
+    upper = np.where(alpha < 1.0 - least, expit(odds(alpha) + further), 1.0)
     precision = curve.at(GRID)
     return SummaryBand(
         np.minimum(_to_precision(np.maximum(upper, unseen), prevalence), precision),
         precision,
         np.maximum(_to_precision(lower, prevalence), precision),
     )
+
+
+def _positive_skewness(moved: FloatArray) -> FloatArray:
+    """Skewness of what tasks move, at each recall, over the root of their number; 0 at the least.
+
+    0 too where they move nothing but rounding.
+    """
+    length = np.sqrt(np.sum(moved**2, axis=0))
+    cubes = np.sum((moved / np.where(length > TOLERANCE, length, np.inf)) ** 3, axis=0)
+    return np.asarray(np.maximum(cubes, 0.0))
 
 
 def vertical_band(tasks: RankingSet, level: float) -> SummaryBand:
