@@ -168,6 +168,25 @@ def test_weighted_rows_cover_the_weighted_population():
     assert not_below(held, 0.94)
 
 
+def test_heavy_rows_in_the_middle_leave_room_after_the_last_heavy_positive():
+    """One row in twenty was kept in the middle, so two positives there stand for forty.
+
+    Spacings that all end at their rows covered 0.8: light ones followed the heavy positives.
+    """
+    scenario, held = Bibeta(), []
+    rng, rows = np.random.default_rng(14), 12_000
+    for seed in range(80):
+        positives = rng.binomial(rows, 0.01)
+        y_true, y_score = scenario.sample(positives, rows - positives, rng=rng)
+        share = stats.rankdata(-y_score) / rows
+        chance = np.where((share > 0.03) & (share < 0.3), 0.05, 1.0)
+        kept = rng.random(rows) < chance
+        ranking = pr.rank(y_true[kept], y_score[kept], sample_weight=1.0 / chance[kept])
+        band = pr.band(ranking, rng=seed, n_points=21, n_resamples=1000)
+        held.append(band.contains(scenario.precision(band.x, 0.01)))
+    assert not_below(held, 0.94)
+
+
 def test_difference_band_of_models_with_one_curve():
     """Two scorers with the same true curve: zero lies in the band along the whole range."""
     rng = np.random.default_rng(12)

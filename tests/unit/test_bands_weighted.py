@@ -10,10 +10,10 @@ from precall.inference.bands.fiducial import draw_rates
 from precall.inference.bands.paths import negatives_path, positives_path
 from precall.inference.bands.weighted_draws import (
     _as_heavy_as_around,
-    _positives_first,
     draw_weighted,
     weights_vary,
 )
+from precall.inference.bands.weighted_places import Weights, positives_first
 from precall.simulate import UNSEEN, Binormal
 
 GRID = np.array([0.1, 0.3, 0.5, 0.7, 0.9])
@@ -143,6 +143,20 @@ def test_a_band_leaves_room_for_heavy_positives_that_were_not_seen():
     assert reached[1] > 0.35
 
 
+def test_half_of_a_heavy_row_comes_after_it_if_the_next_is_lighter():
+    """Weights 1, 20, 1, 5, 5, 80: the second and no other has a lighter one next to it below."""
+    weight = np.array([1.0, 20.0, 1.0, 5.0, 5.0, 80.0])
+    rows = Weights(weight, weight**2, np.ones(6))
+    found, others = rows.draw_first(np.random.default_rng(1), 10**5)
+    assert not others.any()
+    expected = np.array([1.0, 10.0, 11.0, 5.0, 5.0, 80.0])
+    deviation = np.sqrt([1.0, 200.0, 201.0, 25.0, 25.0, 6400.0])
+    assert np.all(np.abs(found.mean(axis=0) - expected) < 5 * deviation / 10**2.5)
+    # The halves are independent and add up to a spacing: gamma numbers of shape 1/2.
+    assert np.corrcoef(found[:, 1], found[:, 2])[0, 1] == pytest.approx(0.0, abs=5 / 10**2.5)
+    assert np.mean(found[:, 1] < 20 * 0.2274682) == pytest.approx(0.5, abs=2.5 / 10**2.5)
+
+
 def test_an_upper_limit_counts_no_more_heavy_positives_below_than_were_seen():
     """40 positives of weight 1, two of 80 tied with negatives, and heavy negatives below.
 
@@ -192,7 +206,7 @@ def test_light_positives_among_heavy_rows_vary_as_those_do():
     rng = np.random.default_rng(4)
     y = (rng.random(120) < np.linspace(0.5, 0.1, 120)).astype(int)
     weight = np.where(rng.random(120) < 0.5, 1.0, 9.0)
-    places = _positives_first(pr.rank(y, -np.arange(120.0), sample_weight=weight))
+    places = positives_first(pr.rank(y, -np.arange(120.0), sample_weight=weight))
     found = _as_heavy_as_around(places)
     weight = np.where(y == 1, weight, weight * own_to_other(y, weight))
     # Negatives between two positives are one place, and so is each positive.
@@ -216,19 +230,48 @@ def test_weights_that_are_a_function_of_the_score_vary_by_themselves(design):
         "rising": 1.02**place,
         "steps": np.select([place < 60, place < 120], [1.0, 5.0], 80.0),
     }[design]
-    places = _positives_first(pr.rank(y, -place, sample_weight=weight))
+    places = positives_first(pr.rank(y, -place, sample_weight=weight))
     found = _as_heavy_as_around(places).own.square
     # The first ten rows, and the last, have fewer on one side.
     inner = slice(None) if design == "steps" else (place[y] >= 10) & (place[y] < 190)
     assert found[inner] == pytest.approx(places.own.square[inner], rel=1e-9)
 
 
-@pytest.mark.parametrize("exponents", [(0, 9), (-9, 0, 9)])
-def test_a_band_of_weights_of_very_different_size_has_limits(exponents):
+def has_limits(band):
+    return np.all((band.low >= 0) & (band.low <= band.high) & (band.high <= 1))
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+@pytest.mark.parametrize("curve", ["pr", "roc", "hit"])
+@pytest.mark.parametrize(
+    "exponents", [(0, 9), (-9, 0, 9), (-100, 0), (0, 100), (-100, 100), (-100, 0, 100)], ids=str
+)
+def test_a_band_of_weights_of_very_different_size_has_limits(exponents, curve):
     """Light negatives below every positive were lost to rounding, and limits were nan."""
     rng = np.random.default_rng(1)
-    for _ in range(10):
-        y = np.append(rng.random(38) < 0.4, [False, False])
-        ranking = pr.rank(y, -np.arange(40.0), sample_weight=10.0 ** rng.choice(exponents, 40))
-        band = pr.band(ranking, n_resamples=100, rng=0)
-        assert np.all((band.low >= 0) & (band.low <= band.high) & (band.high <= 1))
+    for rows in [40] * 10 + [8] * 20:
+        y = np.append(rng.random(rows - 3) < 0.4, [True, False, False])
+        weight = 10.0 ** rng.choice(exponents, rows)
+        ranking = pr.rank(y, -np.arange(float(rows)), sample_weight=weight)
+        assert has_limits(pr.band(ranking, curve, n_resamples=100, rng=0))
+
+
+@pytest.mark.parametrize("heavy", [0, 1])
+def test_a_class_may_weigh_all_there_is(heavy):
+    """The prevalence was rounded to 0 or 1, and divided by."""
+    y, s = data(Binormal(1.0))
+    ranking = pr.rank(y, s, sample_weight=np.where(y == heavy, 1e100, 1e-100))
+    assert has_limits(pr.band(ranking, n_resamples=100, rng=0))
+
+
+@pytest.mark.parametrize("curve", ["pr", "roc", "hit"])
+def test_the_unit_of_weights_does_not_matter(curve):
+    y, s = data(Binormal(1.0))
+    weight = 0.1 + np.random.default_rng(3).exponential(size=y.size)
+    first, *others = (
+        pr.band(pr.rank(y, s, sample_weight=weight * unit), curve, n_resamples=200, rng=0)
+        for unit in (1.0, 1e-98, 1e98)
+    )
+    for other in others:
+        assert other.low == pytest.approx(first.low, rel=1e-9)
+        assert other.high == pytest.approx(first.high, rel=1e-9)

@@ -127,7 +127,8 @@ def draw_prevalence(
 ) -> FloatArray:
     """Draw the population's prevalence, or repeat the sample's if it is fixed (draws, 1)."""
     share = ranking.overall_prevalence
-    if not varying:
+    # One class may weigh so much that the share is rounded to 0 or 1: there is nothing to draw.
+    if not varying or not 0.0 < share < 1.0:
         return np.full((n_draws, 1), share)
     total = prevalence_rows(ranking)
     return rng.beta(share * total + 0.5, (1.0 - share) * total + 0.5, size=(n_draws, 1))
