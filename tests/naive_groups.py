@@ -166,7 +166,7 @@ def limits_over_groups(value, groups, quantile):
     variance = sum(r * (x - mean) ** 2 for r, x in zip(roots, size, strict=True)) / sum(roots)
     variance *= worth / (worth - 1)
     present = sum(p * x for p, x in zip(share, size, strict=True))
-    of_size = math.sqrt(variance / worth + 3 * variance**2 / (worth - 1))
+    of_size = math.sqrt(variance / worth + 6 * variance**2 / (worth - 1))
     error = (slope * of_size) ** 2
     for p, x, v in zip(share, size, left_out, strict=True):
         error += (centre - v - slope * p / (1 - p) * (x - present)) ** 2

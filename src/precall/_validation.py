@@ -311,7 +311,7 @@ def _reject_labels(labels: Array, pos_label: object, name: str, textual: bool) -
         bad = np.asarray([v not in allowed for v in labels.tolist()])
         first = int(np.argmax(bad))
         way = f"pass {name} == label for one class against the rest"
-        if labels.dtype.kind == "f" and (labels % 1 != 0).any():
+        if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
             way = "these look like scores; labels come first, then scores"
         raise InputError(
             f"{name} must have at most two labels, got {len(distinct)} ({shown}); the first row "

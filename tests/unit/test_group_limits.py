@@ -45,7 +45,7 @@ def test_two_groups_by_hand():
     # log size is 2/3 s above the smaller one, its variance 2/9 s^2 * 9/4 = s^2 / 2; positives have
     # .8 s.
     s, t = math.log(4.0), t_quantile(0.3, 1.0)
-    half = t * 0.2 / s * math.sqrt(s**2 / 2 * 5 / 9 + 3 * (s**2 / 2) ** 2 * 5 / 4)
+    half = t * 0.2 / s * math.sqrt(s**2 / 2 * 5 / 9 + 6 * (s**2 / 2) ** 2 * 5 / 4)
     expected = 0.66 + 0.2 / s * (2 / 3 * s + s**2 / 4 - 0.8 * s) + half
     low, high = limits([0.5, 0.7], [1, 4], level=0.3)
     assert high == pytest.approx(expected, abs=1e-14)
