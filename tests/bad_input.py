@@ -283,6 +283,11 @@ CASES = (
             _input("ranking must be a Ranking, got list: pass pr.rank(y_true, y_score)"),
         ),
         (
+            "labels and scores where a threshold is promised",
+            "pr.operating_point(y, s, min_precision=0.5)",
+            _input("ranking must be a Ranking, got list: pass pr.rank(y_true, y_score)"),
+        ),
+        (
             "labels and scores in a function with a metric",
             "pr.interval(np.array(y), np.array(s))",
             _input("labels and scores are one argument, pr.rank(y_true, y_score)"),

@@ -15,6 +15,7 @@ from .._numerics import ratio
 from .._rounding import at_least
 from .._words import listed, plural
 from ..ranking import Ranking, rank_checked
+from ..ranking.reflex import takes_one_ranking
 from .certificates import uniform_share
 from .constraints import Constraint
 from .independent import IndependentCounts, independent_counts
@@ -135,6 +136,7 @@ class _Side(NamedTuple):
         return _Side(*(values[chosen] for values in self))
 
 
+@takes_one_ranking
 def two_thresholds(
     data: Any,
     *,

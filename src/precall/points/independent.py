@@ -65,7 +65,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
             "the weights differ within a class: effective sample sizes stand in for counts, so "
             "the confidence level is approximate and not guaranteed.",
             ReliabilityWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
         sizes = ranking.effective_sizes
         total = float(ranking.n_pos + ranking.n_neg)

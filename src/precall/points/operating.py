@@ -11,6 +11,7 @@ import numpy as np
 from .. import _validation
 from ..exceptions import InputError, UndefinedMetricError
 from ..ranking import Ranking, as_ranked, own_answer
+from ..ranking.reflex import takes_one_ranking
 from .constraints import OperatingPoint
 from .independent import independent_counts
 from .operating_result import Question, certified_at, not_certified
@@ -27,6 +28,7 @@ from .shortfall import what_is_missing
 PREFERENCES = ("most_recall", "fewest_selected")
 
 
+@takes_one_ranking
 def operating_point(
     data: Any,
     *,
