@@ -516,9 +516,9 @@ def test_titles_give_way_before_numbers_are_cut():
     columns += [("mechanism", "left"), ("expected error", "right")]
     rows = [["average precision", "0.01", "rescaled", "0.0061 around 0.96"]]
     terminal.grid(output, columns, rows)
-    lines = written.getvalue().splitlines()
+    lines = [line.rstrip() for line in written.getvalue().splitlines()]
     assert max(map(len, lines)) <= 60
-    # Older releases of Rich break the first column too.
+    # The first column is broken too: older releases of Rich take one more at the end.
     assert any(line.endswith("0.0061 around 0.96") for line in lines)
     assert [word for line in lines[:-2] for word in line.split()].count("prevalence") == 1
     wide = io.StringIO()

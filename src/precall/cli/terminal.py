@@ -188,8 +188,10 @@ def _shared_out(
     if len(words) < 2:
         return given
     least = {place: min(widths[place], _SHORTEST_NAME) for place in words}
-    least[0] = min(least.get(0, 0), max(longest, len(columns[0][0])))
-    taken = sum(widths) - sum(widths[place] for place in words) + 2 * (len(columns) - 1)
+    if 0 in least:
+        least[0] = min(least[0], max(longest, *map(len, columns[0][0].split()), 0))
+    # Two between columns, and one at the end in older releases of Rich.
+    taken = sum(widths) - sum(widths[place] for place in words) + 2 * len(columns) - 1
     spare = max(room - taken - sum(least.values()), 0)
     # Those that need little first, so that what they leave goes to the others.
     for number, place in enumerate(sorted(words, key=lambda place: widths[place] - least[place])):
