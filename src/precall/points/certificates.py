@@ -201,13 +201,12 @@ def _passing_run_of_one(
     last's, unless weights make a larger set worth fewer rows.
     """
     heads = np.arange(first, tp.size, _GROUP)
-    if not heads.size:
-        return int(tp.size)
     lasts = np.minimum(heads + _GROUP, tp.size) - 1
-    least, most = np.minimum.reduceat(tp, heads), np.maximum.reduceat(fp, heads)
 
     def doubtful(part: slice) -> Any:
-        return ~passes(least[part], most[part], min_precision, delta)
+        cuts, groups = slice(heads[part][0], lasts[part][-1] + 1), heads[part] - heads[part][0]
+        least = np.minimum.reduceat(tp[cuts], groups)
+        return ~passes(least, np.maximum.reduceat(fp[cuts], groups), min_precision, delta)
 
     def failed(cuts: slice) -> Any:
         return ~passes(tp[cuts], fp[cuts], min_precision, delta)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +18,8 @@ from ..ranking import Cells, Ranking
 FloatArray = npt.NDArray[np.float64]
 
 
-class IndependentCounts(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class IndependentCounts:
     """Counts in units of independent rows.
 
     The cuts are the two edges of each row, just above its score and just under it, in turn.
@@ -37,6 +40,16 @@ class IndependentCounts(NamedTuple):
     selected_rows: FloatArray  # at each row, how many rows of the data, whatever they weigh
     prevalence: float | None  # that precision refers to, if it is not that of the rows
     exact: bool
+
+    @cached_property
+    def cut_rows(self) -> FloatArray:
+        """Rows selected at each cut."""
+        return self.cut_tp + self.cut_fp
+
+    @cached_property
+    def most_rows(self) -> FloatArray:
+        """The most rows selected at each cut or above: they never become fewer."""
+        return np.maximum.accumulate(self.cut_rows)
 
 
 def independent_counts(ranking: Ranking, prevalence: float | None) -> IndependentCounts:

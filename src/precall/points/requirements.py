@@ -100,11 +100,10 @@ class MinPrecision(Requirement):
         """Fixed-sequence testing; what any of the sequences certifies is certified."""
         if counts.prevalence is not None:
             return self.possible(counts, delta, 1.0)
-        tp, fp = counts.cut_tp, counts.cut_fp
-        selected = tp + fp
+        tp, fp, selected = counts.cut_tp, counts.cut_fp, counts.cut_rows
         found = np.zeros(counts.tp.shape, dtype=np.bool_)
         for rank, share in sequences(self.required, delta, counts.n_rows):
-            first = _first_cut(selected, rank)
+            first = _first_cut(counts, rank)
             end = int(passing_run(tp, fp, first, self.required, share))
             # Rows whose lower edge passed, of more than `rank` rows: never one that was not tested.
             tested = slice(first // 2, end // 2)
@@ -335,7 +334,7 @@ def observed_precision(counts: IndependentCounts, row: int, level: float) -> Int
     )
 
 
-def _first_cut(selected: FloatArray, rank: int) -> int:
+def _first_cut(counts: IndependentCounts, rank: int) -> int:
     """Index of the cut ``{score > s}``, or of ``{score >= s}`` if no row scores above s.
 
     s is the score of rank `rank` + 1. Inside a tie the first cut is the tie's upper edge (even
@@ -344,6 +343,6 @@ def _first_cut(selected: FloatArray, rank: int) -> int:
     the first positive nothing passes, tied or not, because every set there is without positives.
     """
     # Rows that weigh more can make a larger set worth fewer rows: the first that is large enough.
-    first = int(np.searchsorted(np.maximum.accumulate(selected), rank))
+    selected, first = counts.cut_rows, int(np.searchsorted(counts.most_rows, rank))
     inside_tie = first < selected.size and selected[first] > rank and first % 2 == 1
     return first - 1 if inside_tie and selected[first - 1] > 0 else first
