@@ -13,8 +13,8 @@ from precall._text import visible
 from precall._threads import available_cores
 from precall.cli.app import run_command
 from precall.cli.examples import Command
+from precall.cli.moving import progress_bar
 from precall.cli.signals import Terminated
-from precall.cli.terminal import progress_bar
 from precall.exceptions import InputError
 
 from . import ABOUT

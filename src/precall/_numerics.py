@@ -6,26 +6,62 @@ do not. All functions work element by element on arrays.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
+Elementwise = Callable[..., FloatArray]
+
+# Elements at a time: what is in between stays in the nearest memory of a core.
+_BLOCK = 8192
 
 # Under this the series is used: the direct form would lose digits to cancellation.
 _SMALL = 0.3
+# The last term of that series is divided by this.
+_LAST = 21
+# Terms of a series that are so small beside its first one do not change a digit.
+_NOTHING = 1e-19
 # Stirling's series for digamma is accurate to the last digit from here on.
 _STIRLING = 12.0
 # Coefficients of 1/x^2, 1/x^4, ... in digamma(x + 1) = ln x + 1/(2x) + sum_k c_k / x^(2k).
 _DIGAMMA = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760)
 
 
+def in_blocks(function: Elementwise) -> Elementwise:
+    """Call a function of arrays, element by element, with a block of long ones after the other.
+
+    Arrays of one element belong to every block.
+    """
+
+    @wraps(function)
+    def called(*arrays: Any) -> FloatArray:
+        shape = np.shape(arrays[0])
+        long = len(shape) == 1 and shape[0] > _BLOCK
+        if not long or any(np.shape(array) not in (shape, (), (1,)) for array in arrays):
+            return function(*arrays)
+        found = np.empty(shape)
+        for start in range(0, shape[0], _BLOCK):
+            part = slice(start, start + _BLOCK)
+            found[part] = function(
+                *(array[part] if np.shape(array) == shape else array for array in arrays)
+            )
+        return found
+
+    return called
+
+
 def log1p_over(x: Any) -> FloatArray:
     """Return ``log1p(x) / x``, which is 1 at 0."""
     x = np.asarray(x, dtype=np.float64)
-    safe = np.where(x == 0, 1.0, x)
-    return np.where(x == 0, 1.0, np.log1p(safe) / safe)
+    zero = x == 0
+    if not zero.any():
+        return np.asarray(np.log1p(x) / x)
+    safe = np.where(zero, 1.0, x)
+    return np.where(zero, 1.0, np.log1p(safe) / safe)
 
 
 def log1p_excess(x: Any) -> FloatArray:
@@ -36,19 +72,31 @@ def log1p_excess(x: Any) -> FloatArray:
     """
     x = np.asarray(x, dtype=np.float64)
     small = np.abs(x) < _SMALL
-    s = np.where(small, x, 0.0)
+    s = x if small.all() else np.where(small, x, 0.0)
     s = s / (2.0 + s)
     square = s * s
     series = np.zeros_like(s)
-    for denominator in range(21, 1, -2):
-        series = series * square + 1.0 / denominator
-    found = np.asarray(0.5 * (1.0 - s) - 0.5 * (1.0 - s) ** 2 * s * series)
+    for denominator in range(_last_denominator(square), 1, -2):
+        series *= square
+        series += 1.0 / denominator
+    rest = 1.0 - s
+    found = np.asarray(0.5 * rest - 0.5 * rest**2 * s * series)
     if not small.all():
         large = x[~small]
         found[~small] = (large - np.log1p(large)) / large / large  # the square may not fit a float
     return found
 
 
+def _last_denominator(square: FloatArray) -> int:
+    """Where the series of artanh may end: the terms that follow are lost in rounding."""
+    largest, power, denominator = float(square.max(initial=0.0)), 1.0, 3
+    while denominator < _LAST and not power <= _NOTHING:  # nor where it is no number
+        power *= largest
+        denominator += 2
+    return denominator
+
+
+@in_blocks
 def segment_area(tp1: Any, fp1: Any, tp2: Any, fp2: Any) -> FloatArray:
     """Integrate ``TP / (TP + FP)`` over TP along the straight line between two count points.
 
@@ -61,13 +109,19 @@ def segment_area(tp1: Any, fp1: Any, tp2: Any, fp2: Any) -> FloatArray:
     rise = tp2 - tp1
     end = tp2 + fp2
     from_origin = start == 0
+    if not from_origin.any():  # but for the first rows of a ranking
+        return _curved(rise, tp1, start, (end - start) / start)
     u = np.where(from_origin, 1.0, start)
-    x = np.where(from_origin, 0.0, (end - start) / u)
-    curved = (rise / u) * (tp1 * log1p_over(x) + rise * log1p_excess(x))
+    curved = _curved(rise, tp1, u, np.where(from_origin, 0.0, (end - start) / u))
     flat = rise * np.divide(tp2, end, out=np.zeros_like(end, dtype=np.float64), where=end > 0)
     return np.asarray(np.where(from_origin, flat, curved))
 
 
+def _curved(rise: Any, tp1: FloatArray, u: FloatArray, x: FloatArray) -> FloatArray:
+    return np.asarray((rise / u) * (tp1 * log1p_over(x) + rise * log1p_excess(x)))
+
+
+@in_blocks
 def reciprocal_sum(start: Any, count: Any) -> FloatArray:
     """Return ``1/(start+1) + ... + 1/(start+count)`` for real `start` >= 0 and `count` >= 0.
 
@@ -97,10 +151,15 @@ def _stirling_tail(low: FloatArray, high: FloatArray, difference: FloatArray) ->
     inner = np.ones_like(low)
     power = np.ones_like(low)
     total = np.zeros_like(low)
-    for coefficient in _DIGAMMA:
-        total = total + coefficient * factor * inner
-        power = power * square_high
-        inner = inner * square_low + power
+    largest, size = float(square_low.max(initial=0.0)), 1.0
+    for place, coefficient in enumerate(_DIGAMMA, 1):
+        total += coefficient * factor * inner
+        size *= largest
+        if place * size < _NOTHING:  # so is the sum of all that follows, beside the first term
+            break
+        power *= square_high
+        inner *= square_low
+        inner += power
     return total
 
 

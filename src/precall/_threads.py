@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from threading import Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -25,13 +27,17 @@ def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]
     results: dict[int, Result] = {}
     left = iter(enumerate(tasks))
 
-    def work() -> None:
-        for place, task in left:
-            results[place] = task()
+    def work(done: Callable[[], object] = int) -> None:
+        try:
+            for place, task in left:
+                results[place] = task()
+        finally:
+            done()
 
-    # The caller works too: a thread less to wait for, and its memory is warm.
+    # The caller works too: a thread less to wait for, and its memory is warm. What the tasks do in
+    # threads of their own finds the cores taken.
     with ThreadPoolExecutor(max_workers=others) as pool:
-        beside = [pool.submit(work) for _ in range(others)]
+        beside = [pool.submit(work, take_core()) for _ in range(others)]
         work()
         for each in beside:
             each.result()
@@ -47,10 +53,46 @@ def each_in_threads(
     return in_threads([partial(function, value) for value in values], rows)
 
 
+def start_apart(function: Callable[[], object]) -> Thread:
+    """Start a thread that keeps to another core than the one where the caller goes on.
+
+    Of themselves, two threads that hand each other the lock of the interpreter may stay on one
+    core for a tenth of a second, while another one is idle.
+    """
+    cores = _allowed_cores()
+    if len(cores) < 2:
+        thread = Thread(target=function)
+        thread.start()
+        return thread
+    other = max(cores)
+
+    def run() -> None:
+        _move({other})
+        function()
+
+    thread = Thread(target=run)
+    _move(cores - {other})
+    try:
+        thread.start()
+    finally:
+        _move(cores)  # the caller may go where it wants, and so may all that it starts
+    return thread
+
+
+def _allowed_cores() -> set[int]:
+    """The cores that this thread may use; none where the system does not say."""
+    return os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+
+
+def _move(cores: set[int]) -> None:
+    """Move this thread to one of these cores."""
+    with suppress(OSError):  # not allowed: then it stays where it is
+        os.sched_setaffinity(0, cores)
+
+
 def available_cores() -> int:
     """Cores this process may use, less those that are busy with something else."""
-    has_affinity = hasattr(os, "sched_getaffinity")
-    cores = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    cores = len(_allowed_cores()) or os.cpu_count() or 1
     return max(cores - len(_busy), 1)
 
 

@@ -257,3 +257,25 @@ def test_python_runs_the_command_line_by_either_name(module):
     asked = [sys.executable, "-m", module, "--version"]
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == f"precall {__version__}"
+
+
+def test_what_draws_tables_is_loaded_only_to_draw_them():
+    code = (
+        "import sys; from precall.cli import main; from precall import example_path; "
+        "main(['evaluate', str(example_path()), '--label', 'fraud', '--score', 'scorecard', "
+        "'--json']); sys.exit(any(name.partition('.')[0] == 'rich' for name in sys.modules))"
+    )
+    subprocess.run([sys.executable, "-c", code], stdout=subprocess.DEVNULL, check=True)
+
+
+@pytest.mark.parametrize("library", ["click", "rich"])
+def test_a_library_that_is_missing_is_named_before_anything_is_done(library):
+    code = (
+        "import importlib.util, sys; real = importlib.util.find_spec; "
+        f"importlib.util.find_spec = lambda name: None if name == {library!r} else real(name); "
+        "from precall.cli import main; sys.exit(main(['--version']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("precall: the command line needs click and rich, which ")

@@ -23,8 +23,7 @@ import pytest
 from rich.console import Console
 
 import precall as pr
-from precall.cli import evaluate as evaluate_command
-from precall.cli import terminal
+from precall.cli import evaluation_shown, terminal
 from precall.evaluation import wording
 from precall.evaluation.group_table import group_rows
 from precall.exceptions import DirectionWarning
@@ -496,8 +495,8 @@ def test_no_name_and_no_number_is_cut_and_every_model_of_every_group_is_shown(wi
     text = io.StringIO()
     output = Console(file=text, width=width, markup=False, emoji=False, highlight=False)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate_command, "console", lambda: output)
-        evaluate_command.show(evaluation, "scores.csv")
+        patch.setattr(evaluation_shown, "console", lambda: output)
+        evaluation_shown.show(evaluation, "scores.csv")
     lines = text.getvalue().split("\n")
     assert max(map(len, lines)) <= width
     assert "…" not in text.getvalue()

@@ -1,6 +1,7 @@
 """Influence values against derivatives of slow references, jackknife and Monte Carlo."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from precall.inference.resampling import resampler_for
 from precall.inference.rules import RULES
 from precall.inference.rules.bootstrap import resampled
 from precall.inference.units import row_values
+from precall.metrics import Metric
 from precall.metrics.confusion import AtThreshold
 from precall.ranking import Cells
 from precall.ranking.places import locate
@@ -312,3 +314,33 @@ def test_the_gain_area_of_rows_that_begin_before_the_prevalence():
     theirs = np.concatenate([slopes[name] - value[name] for name in ("tied", "above")])
     np.testing.assert_allclose(ours, ours[0], atol=1e-6)
     np.testing.assert_allclose(theirs, theirs[0], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["aucpr", "aucnpr", "auroc", "auprg", "precision_at_recall(0.3)", "precision_at_recall(0.8)"],
+)
+@pytest.mark.parametrize("decimals", [None, 1])
+def test_slopes_by_formula_are_those_of_differences(words, decimals):
+    rng = np.random.default_rng(6)
+    for weighted in (False, True):
+        y = rng.random(60) < 0.3
+        s = rng.normal(size=60) + y
+        ranking = pr.rank(
+            y,
+            s if decimals is None else np.round(s, decimals),
+            sample_weight=rng.exponential(size=60) if weighted else None,
+        )
+        for missed in (0,) if words == "auprg" or weighted else (0, 4):
+            known = replace(ranking, missed=missed)
+            metric = pr.metrics.parse(words).on_both_classes(known)
+            slope = metric.prevalence_slope(known.cells)
+            assert slope == pytest.approx(Metric.prevalence_slope(metric, known.cells), abs=1e-6)
+
+
+def test_the_slope_of_a_gain_area_at_a_jump_is_the_mean_of_both_sides():
+    # Four rows, two positive: recall gain 0 is at one positive, where a negative comes.
+    ranking = pr.rank([1, 0, 1, 0], [4, 3, 2, 1])
+    metric = pr.metrics.auprg().on_both_classes(ranking)
+    expected = Metric.prevalence_slope(metric, ranking.cells)
+    assert metric.prevalence_slope(ranking.cells) == pytest.approx(expected, abs=2e-4)

@@ -43,3 +43,50 @@ def test_an_error_of_any_task_is_raised(fails, monkeypatch):
 
     with pytest.raises(ValueError, match=f"task {fails}"):
         _threads.each_in_threads(task, range(4), MANY)
+
+
+def test_tasks_inside_tasks_find_the_cores_taken(monkeypatch):
+    monkeypatch.setattr(_threads, "_allowed_cores", lambda: {0, 1, 2})
+    together = threading.Barrier(2, timeout=60)
+
+    def task():
+        together.wait()
+        found = _threads.available_cores()
+        together.wait()
+        return found
+
+    assert _threads.in_threads([task] * 2, MANY) == [2, 2]
+    assert _threads.available_cores() == 3
+    with pytest.raises(ZeroDivisionError):  # given back all the same
+        _threads.in_threads([lambda: 1 / 0] * 3, MANY)
+    assert _threads.available_cores() == 3
+
+
+@pytest.mark.parametrize("cores", [set(), {5}, {2, 5}])
+def test_a_thread_apart_keeps_to_the_last_core_and_the_caller_is_free_again(cores, monkeypatch):
+    moves = []
+    monkeypatch.setattr(_threads, "_allowed_cores", lambda: cores)
+    monkeypatch.setattr(
+        _threads, "_move", lambda to: moves.append((threading.current_thread().name, set(to)))
+    )
+    done = []
+    thread = _threads.start_apart(lambda: done.append(threading.current_thread()))
+    thread.join(60)
+    assert done == [thread]
+    if len(cores) < 2:
+        assert moves == []
+        return
+    mine = threading.current_thread().name
+    assert [to for who, to in moves if who == mine] == [{2}, cores]
+    assert [to for who, to in moves if who == thread.name] == [{5}]
+
+
+def test_where_moving_is_not_allowed_work_goes_on(monkeypatch):
+    def refuse(*_):
+        raise PermissionError("not here")
+
+    monkeypatch.setattr(_threads.os, "sched_setaffinity", refuse, raising=False)
+    monkeypatch.setattr(_threads, "_allowed_cores", lambda: {0, 1})
+    done = []
+    _threads.start_apart(lambda: done.append(1)).join(60)
+    assert done == [1]

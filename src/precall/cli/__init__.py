@@ -5,11 +5,14 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from .._optional import missing
 
 __all__ = ["main"]
 
+# What the command line stands on; the second is loaded when there is something to print.
+_LIBRARIES = ("click", "rich")
 # Objects between two searches for garbage in a process of our own. Most belong to modules, which
 # stay: by Python's default all of them are searched several times while modules are loaded.
 _OBJECTS = 200_000
@@ -28,14 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         gc.set_threshold(_OBJECTS)
+    if not all(map(find_spec, _LIBRARIES)):
+        sys.stderr.write(
+            f"precall: {missing('the command line', ' and '.join(_LIBRARIES), 'cli')}\n"
+        )
+        return 2
     try:
         from .app import run
-    except ModuleNotFoundError as error:
-        if error.name not in ("click", "rich"):
-            raise
-        sys.stderr.write(f"precall: {missing('the command line', 'click and rich', 'cli')}\n")
-        return 2
     except KeyboardInterrupt:  # while the libraries are loaded
         sys.stderr.write("precall: interrupted.\n")
         return 130
-    return run(arguments)
+    status = run(arguments)
+    if arguments is None:
+        gc.freeze()  # the process ends: nothing of it has to be searched
+    return status

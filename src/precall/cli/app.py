@@ -15,6 +15,7 @@ from .._version import __version__
 from .._words import listed
 from ..exceptions import PrecallError, PrecallWarning
 from .examples import Group
+from .lines import one_line, tell
 from .option_words import in_options
 from .signals import (
     INTERRUPTED,
@@ -24,7 +25,6 @@ from .signals import (
     open_closed_streams,
     termination_raised,
 )
-from .terminal import one_line, tell
 
 _COMMANDS = (
     "evaluate",

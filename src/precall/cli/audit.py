@@ -26,6 +26,8 @@ from ..readers.columns import read_values
 from ..readers.label_columns import numeric_label
 from ..readers.options import ReadOptions
 from .examples import Command, Group
+from .lines import write_json
+from .moving import spinner
 from .options import (
     Source,
     check_output,
@@ -38,7 +40,7 @@ from .options import (
     reading_options,
     seed_option,
 )
-from .terminal import console, grid, sentences, spinner, write_json
+from .terminal import console, grid, sentences
 
 ROW = "row"
 in_pieces_option = click.option(

@@ -8,6 +8,7 @@ from .._version import __version__
 from ..readers.columns import Roles, find_problems
 from ..readers.options import ReadOptions
 from .examples import Command
+from .lines import one_line, write_json
 from .option_words import in_options
 from .options import (
     Source,
@@ -18,7 +19,7 @@ from .options import (
     json_option,
     reading_options,
 )
-from .terminal import console, one_line, sentences, write_json
+from .terminal import console, sentences
 
 _BAD_INPUT = 2
 _OPEN = (

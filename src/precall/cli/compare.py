@@ -16,6 +16,8 @@ from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
 from .inputs import read
+from .lines import write_json
+from .moving import progress_bar
 from .options import (
     Source,
     cluster_option,
@@ -28,7 +30,7 @@ from .options import (
     reading_options,
     seed_option,
 )
-from .terminal import console, grid, heading, progress_bar, sentences, write_json
+from .terminal import console, grid, heading, sentences
 
 
 @click.command(

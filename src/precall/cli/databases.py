@@ -19,7 +19,7 @@ from ..readers.columns import Roles
 from ..readers.label_columns import numeric_label
 from ..readers.messages import shown
 from ..readers.names import MISSING, positions
-from .terminal import spinner
+from .moving import spinner
 
 # Thresholds that are kept in all groups together: a row each, which the database makes and sends.
 _MOST_KEPT = 2_000_000

@@ -21,6 +21,7 @@ from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
 from .inputs import read
+from .lines import write_json
 from .options import (
     FRACTION,
     MetricWords,
@@ -32,7 +33,7 @@ from .options import (
     prevalence_option,
     reading_options,
 )
-from .terminal import console, grid, heading, sentences, write_json
+from .terminal import console, grid, heading, sentences
 
 #: What the exit status says; 2 is bad input.
 STATUS = {PASSED: 0, FAILED: 1, UNDECIDED: 3}

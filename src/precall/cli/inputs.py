@@ -21,8 +21,9 @@ from ..readers.sources import File, opened
 from ..rows import Rows
 from . import special_functions
 from .databases import is_database, ranked_in_database
+from .lines import shown
+from .moving import progress_bar, spinner
 from .options import Source
-from .terminal import progress_bar, shown, spinner
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
@@ -119,8 +120,13 @@ def _ranked(request: FileRequest) -> dict[str, Ranking]:
     }
 
 
-def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
-    """Evaluate a file: in memory, or piece by piece if it is large."""
+def evaluated(
+    request: FileRequest, *, curves: bool = False, needed: tuple[str, ...] = ()
+) -> Evaluation:
+    """Evaluate a file: in memory, or piece by piece if it is large.
+
+    `needed` are modules that the caller needs then: they are loaded while the file is read.
+    """
     roles = request.roles
     settings: dict[str, Any] = {
         "confidence_level": request.level,
@@ -153,7 +159,7 @@ def evaluated(request: FileRequest, *, curves: bool = False) -> Evaluation:
                 )
             special_functions.load()
             return _evaluated_by_pieces(files, request, settings)
-        with special_functions.loading(_EVALUATION), spinner() as say:
+        with special_functions.loading(_EVALUATION, *needed), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
             rows = Rows(

@@ -19,7 +19,7 @@ from ..readers.names import crossed_names, crossing
 from ..readers.sources import File
 from .databases import counted_in_database
 from .inputs import FileRequest, groups_by_pieces, in_pieces, ranked_by_pieces
-from .terminal import shown
+from .lines import shown
 
 # Rankings by model, for each column and crossing.
 Groups = dict[tuple[str, ...], dict[str, Any]]

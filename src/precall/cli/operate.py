@@ -13,6 +13,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
 from .inputs import FileRequest, ranked
+from .lines import write_json
 from .options import (
     FRACTION,
     Source,
@@ -27,7 +28,7 @@ from .options import (
     reading_options,
     table_option,
 )
-from .terminal import console, grid, heading, sentences, write_json
+from .terminal import console, grid, heading, sentences
 
 
 def _as_selected(value: float | None) -> float | None:

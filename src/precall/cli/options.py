@@ -15,7 +15,7 @@ from ..readers.formats import FORMATS
 from ..readers.large import LARGE
 from ..readers.options import ReadOptions
 from .databases import is_database, public_name
-from .terminal import one_line, tell
+from .lines import one_line, tell
 
 if TYPE_CHECKING:
     from ..metrics import Metric

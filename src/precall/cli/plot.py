@@ -18,6 +18,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from .examples import Command
 from .inputs import FileRequest, ranked
+from .lines import tell
 from .options import (
     Source,
     check_output,
@@ -30,7 +31,6 @@ from .options import (
     seed_option,
     table_option,
 )
-from .terminal import tell
 
 _KINDS = ("pr", "roc", "hit", "lift", "gain")
 

@@ -16,6 +16,7 @@ from ..readers.options import ReadOptions
 from . import private_dry_run as dry
 from . import private_threshold as threshold
 from .examples import Command
+from .lines import write_json
 from .options import FRACTION, file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
@@ -32,7 +33,7 @@ from .private_releases import (
     release_metrics,
     show_points,
 )
-from .terminal import console, grid, sentences, write_json
+from .terminal import console, grid, sentences
 
 _METRICS = ("average_precision", "auroc")
 # Options that a curve has no use for, with the names of their parameters.

@@ -10,7 +10,8 @@ from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
 from ..metrics.registry import title_of
-from .terminal import console, grid, sentences, write_json
+from .lines import write_json
+from .terminal import console, grid, sentences
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -16,8 +16,8 @@ from ..readers.columns import Roles
 from ..readers.formats import format_by_name
 from ..readers.options import ReadOptions
 from ..readers.sources import paths
+from .moving import spinner
 from .options import FRACTION, F, together
-from .terminal import spinner
 
 if TYPE_CHECKING:
     from ..privacy import Budget

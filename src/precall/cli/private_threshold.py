@@ -10,8 +10,9 @@ from .._version import __version__
 from ..evaluation import wording
 from ..exceptions import InputError
 from ..readers.cells import CellRows
+from .lines import write_json
 from .private_dry_run import GUESSES
-from .terminal import console, grid, sentences, write_json
+from .terminal import console, grid, sentences
 
 if TYPE_CHECKING:
     from ..privacy import Budget

@@ -22,6 +22,7 @@ from ..readers.options import ReadOptions
 from ..readers.percent import IN_PERCENT
 from .examples import Command
 from .inputs import FileRequest, evaluated
+from .moving import spinner
 from .options import (
     Source,
     check_output,
@@ -40,7 +41,6 @@ from .options import (
     seed_option,
     time_option,
 )
-from .terminal import spinner
 
 # What was decided while reading and changes the numbers ends like this.
 _FIRST = (LEFT_OUT, NEGATIVE_REST, IN_PERCENT)

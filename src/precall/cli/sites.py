@@ -19,6 +19,7 @@ from ..readers.columns import Roles
 from ..readers.options import ReadOptions
 from . import private_dry_run as dry
 from .examples import Command, Group
+from .lines import shown, write_json
 from .options import FRACTION, check_output, file_argument, json_option, reading_options
 from .private_inputs import (
     ledger_options,
@@ -29,7 +30,7 @@ from .private_inputs import (
     require_range,
 )
 from .private_releases import area_of, points_of, show_points
-from .terminal import console, grid, sentences, shown, write_json
+from .terminal import console, grid, sentences
 
 if TYPE_CHECKING:
     from ..privacy import SitePlan

@@ -14,6 +14,7 @@ from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
 from .inputs import read
+from .lines import write_json
 from .options import (
     FRACTION,
     json_option,
@@ -21,7 +22,7 @@ from .options import (
     metric_option,
     reading_options,
 )
-from .terminal import console, grid, sentences, write_json
+from .terminal import console, grid, sentences
 
 
 @click.command(

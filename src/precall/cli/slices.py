@@ -16,6 +16,8 @@ from ..rows import Rows
 from .examples import Command
 from .inputs import FileRequest, opened_files
 from .large_slices import slices_by_pieces, slices_in_database
+from .lines import shown, write_json
+from .moving import spinner
 from .options import (
     FRACTION,
     Source,
@@ -31,7 +33,7 @@ from .options import (
     seed_option,
     table_option,
 )
-from .terminal import console, grid, heading, sentences, shown, spinner, write_json
+from .terminal import console, grid, heading, sentences
 
 # Of a name in the table, so that no number beside it is cut.
 _LONGEST_NAME = 60

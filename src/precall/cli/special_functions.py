@@ -6,17 +6,17 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from threading import Thread
 from typing import Any
 
-from .._threads import take_core
+from .._threads import start_apart, take_core
 
 # What a module says of its own names.
 _LISTS = ("__all__", "__dir__")
 # Submodules that NumPy loads when they are first named, and that no number here needs.
 _NOT_NEEDED = ("f2py", "testing")
-# Seconds, a tenth of the usual: how long a thread may keep the interpreter from the others.
-_SHORT_TURN = 5e-4
+# Seconds that a thread may keep the interpreter from the others; five hundred times as many are
+# usual.
+_SHORT_TURN = 1e-5
 
 
 @contextmanager
@@ -40,8 +40,7 @@ def loading(*modules: str) -> Iterator[None]:
             give_back()
 
     pa.set_cpu_count(max(cores - 1, 1))
-    beside = Thread(target=run)
-    beside.start()
+    beside = start_apart(run)
     usual = sys.getswitchinterval()
     # Importing holds the lock of the interpreter: the body would wait long for each of its steps.
     sys.setswitchinterval(_SHORT_TURN)

@@ -1,14 +1,10 @@
-"""Printing: tables that fit the screen, sentences, JSON, and a progress bar for eyes only."""
+"""Printing: sentences, findings, and tables that fit the screen."""
 
 from __future__ import annotations
 
 import io
-import json
-import re
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from rich import box
@@ -17,8 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from .._text import visible
 from ..evaluation import wording
+from .lines import wrapped
 
 if TYPE_CHECKING:
     from ..evaluation import Finding, Measure
@@ -29,7 +25,6 @@ _SHORTEST_BAR = 10
 _SHORTEST_NAME = 12
 #: A cell that has no number.
 NOTHING = "–"
-_LONGEST_MESSAGE = 600
 _MARK_WIDTH = 6
 _MARKS = {
     "warning": ("Warning", "bold red"),
@@ -57,44 +52,6 @@ def console() -> Console:
         output.width = min(output.width, 100)
         return output
     return Console(file=cast(IO[str], _Trimmed()), width=_WIDTH, **options)
-
-
-def one_line(message: str) -> str:
-    """A message on one line: line breaks become spaces, other hidden characters are written out."""
-    text = visible(" ".join(message.split()))
-    return text if len(text) <= _LONGEST_MESSAGE else f"{text[:400]}…{text[-199:]}"
-
-
-def shown(name: object, longest: int = 40) -> str:
-    r"""A name with its hidden characters written out, and its middle left out if it is long.
-
-    Examples
-    --------
-    >>> print(shown("a\x1b[31mb\u202e"), shown("x" * 500, 9))
-    a\x1b[31mb\u202e xxxx…xxxx
-    """
-    return wording.clean_name(visible(name), longest)
-
-
-def tell(message: str) -> None:
-    """Write a line to standard error, if anybody can still read it."""
-    with suppress(OSError):
-        sys.stderr.write(f"{message}\n")
-        sys.stderr.flush()
-
-
-def write_json(content: Any) -> None:
-    """Write strict JSON to standard output."""
-    from ..evaluation.plain_values import plain
-
-    text = json.dumps(plain(content), indent=2, allow_nan=False, ensure_ascii=True)
-    sys.stdout.write(f"{text}\n")
-
-
-def wrapped(text: str, width: int) -> str:
-    """Break a sentence into lines, never between a number and its percent sign."""
-    together = re.sub(r"(?<=\d) (?=%)", "\N{NO-BREAK SPACE}", text)
-    return textwrap.fill(together, width, break_on_hyphens=False).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def sentences(output: Console, lines: Iterable[str]) -> None:
@@ -348,52 +305,3 @@ def bar(measure: Measure, encoding: str = "utf-8", width: int = _BAR) -> str:
         signs[place(measure.random)] = mark
     signs[place(measure.estimate)] = dot
     return "".join(signs)
-
-
-@contextmanager
-def progress_bar(words: str) -> Iterator[Callable[[int, int | None], None]]:
-    """Show how far long work is, on a terminal; nothing elsewhere."""
-    error = Console(stderr=True)
-    if not error.is_terminal:
-        yield lambda done, total: None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar_columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TimeRemainingColumn(),
-    )
-    progress = Progress(*bar_columns, console=error, transient=True)
-    with _started(progress, error):
-        task = progress.add_task(words, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
-
-
-@contextmanager
-def spinner() -> Iterator[Callable[[str], None]]:
-    """Say on a terminal what is being done; nothing elsewhere."""
-    error = Console(stderr=True, markup=False)
-    if not error.is_terminal:
-        yield lambda words: None
-        return
-    status = error.status("reading")
-    with _started(status, error):
-        yield lambda words: status.update(Text(words))
-
-
-@contextmanager
-def _started(display: Any, error: Console) -> Iterator[None]:
-    """Run a moving display; the cursor that it hides comes back whenever it ends.
-
-    Its own context manager leaves the cursor hidden if a signal arrives while it starts.
-    """
-    try:
-        display.start()
-        yield
-    finally:
-        try:
-            with suppress(IndexError):  # it was not started far enough to be stopped
-                display.stop()
-        finally:
-            error.show_cursor(True)

@@ -12,6 +12,7 @@ from ..readers.options import ReadOptions
 from ..rows import Rows
 from .examples import Command
 from .inputs import read
+from .lines import write_json
 from .options import (
     FRACTION,
     Source,
@@ -20,7 +21,7 @@ from .options import (
     level_option,
     reading_options,
 )
-from .terminal import console, sentences, write_json
+from .terminal import console, sentences
 
 #: What a scheduler sees.
 _STATUS = {"fine": 0, "alarm": 1, "undecided": 3}

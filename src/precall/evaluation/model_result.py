@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import _threads
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._rounding import falling
 from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..inference.result import MetricInterval
-from ..metrics import ESTIMATORS
-from ..metrics.areas import aucpr
 from ..metrics.conventions import Conventions, conventions
+from ..metrics.precision_recall import areas_by_estimator
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from ..rows import Rows
@@ -35,9 +32,6 @@ from .threshold_table import ThresholdTable, threshold_table
 
 if TYPE_CHECKING:
     from ..inference.bands import Band
-
-# An area takes as long for one threshold as ranking takes for so many rows.
-_ROWS_PER_THRESHOLD = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,18 +249,7 @@ class ModelEvaluation(Rich):
     @cached_property
     def estimators(self) -> dict[str, float]:
         """The area by every estimator that is defined here."""
-        if not self.has_both_classes:
-            return {}
-        cost = _ROWS_PER_THRESHOLD * len(self.ranking)
-        areas = _threads.each_in_threads(self._area, list(ESTIMATORS), cost)
-        found = zip(ESTIMATORS, areas, strict=True)
-        return {name: area for name, area in found if area is not None}
-
-    def _area(self, estimator: str) -> float | None:
-        # The binormal estimator needs finite scores that differ.
-        with suppress(InputError):
-            return aucpr(self.there, estimator=estimator)
-        return None
+        return areas_by_estimator(self.there) if self.has_both_classes else {}
 
     @cached_property
     def conventions(self) -> Conventions:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._numerics import ratio, reciprocal_sum, segment_area
+from .._numerics import in_blocks, ratio, reciprocal_sum, segment_area
 from ..exceptions import InputError
 from ..ranking import Cells
 
@@ -68,6 +68,19 @@ class Steps:
         return np.concatenate([np.zeros_like(arrived[..., :1]), arrived[..., :-1]], axis=-1)
 
     @cached_property
+    def arrival(self) -> FloatArray:
+        """Precision on arrival."""
+        return ratio(self.tp1, self.tp1 + self.fp1)
+
+    @cached_property
+    def gap(self) -> FloatArray:
+        """Negatives between arrival at a row and the next positive."""
+        following = np.where(self.weight > 0, self.fp0, self.n_neg)
+        reversed_minimum = np.minimum.accumulate(following[..., ::-1], axis=-1)[..., ::-1]
+        after = np.concatenate([reversed_minimum[..., 1:], np.asarray(self.n_neg)], axis=-1)
+        return np.asarray(after - self.fp1)
+
+    @cached_property
     def first(self) -> npt.NDArray[np.bool_]:
         """Mark the first threshold."""
         return np.asarray((self.tp0 == 0) & (self.weight > 0))
@@ -88,10 +101,6 @@ _MOST_POOLINGS = 64
 def make_steps(cells: Cells, squares: Cells | None = None) -> Steps:
     """Cumulate the counts of cells once for every kernel."""
     return Steps(cells, squares)
-
-
-def _precision_on_arrival(steps: Steps) -> FloatArray:
-    return ratio(steps.tp1, steps.tp1 + steps.fp1)
 
 
 def _clip(tp0: FloatArray, tp1: FloatArray, n_pos: FloatArray, low: float, high: float) -> Any:
@@ -138,19 +147,18 @@ def mean_precision(weight: Any, tp: Any, fp: Any, missed: Any = 0) -> Any:
 def average_precision(steps: Steps, low: float, high: float) -> Any:
     if (low, high) == (0.0, 1.0):
         return mean_precision(steps.weight, steps.tp1, steps.fp1, steps.cells.missed)
-    precision = _precision_on_arrival(steps)
-    return _linear_area(steps, precision, precision, low, high)
+    return _linear_area(steps, steps.arrival, steps.arrival, low, high)
 
 
 def lower_trapezoid(steps: Steps, low: float, high: float) -> Any:
-    arrival = _precision_on_arrival(steps)
+    arrival = steps.arrival
     departure = ratio(steps.tp0, steps.tp0 + steps.fp0)
     opening = np.where(steps.fp0 > 0, 0.0, np.where(steps.fp1 > steps.fp0, arrival, 1.0))
     return _linear_area(steps, np.where(steps.first, opening, departure), arrival, low, high)
 
 
 def upper_trapezoid(steps: Steps, low: float, high: float) -> Any:
-    arrival = _precision_on_arrival(steps)
+    arrival = steps.arrival
     previous = ratio(steps.tp0, steps.tp0 + steps.fp_last)
     opening = np.where(steps.fp1 > steps.fp0, arrival, 1.0)
     return _linear_area(steps, np.where(steps.first, opening, previous), arrival, low, high)
@@ -165,22 +173,30 @@ def interpolated_max(steps: Steps, low: float, high: float) -> Any:
 
 
 def interpolated_mean(steps: Steps, low: float, high: float) -> Any:
-    gap, at = _gap_after(steps), steps.tp1 + steps.fp1
-    # Mean of TP/(TP + a + i), i = 0..W: TP [digamma(TP+a+W+1) - digamma(TP+a)] / (W+1).
-    inner = np.where(steps.weight > 0, at, 1.0)
-    mean = steps.tp1 * (1.0 / inner + reciprocal_sum(inner, gap)) / (gap + 1.0)
-    return _interpolated(steps, mean, low, high)
+    between = _mean_between(steps.weight, steps.tp1, steps.fp1, steps.gap)
+    return _interpolated(steps, between, low, high)
+
+
+@in_blocks
+def _mean_between(weight: Any, tp1: Any, fp1: Any, gap: Any) -> FloatArray:
+    """Mean of TP/(TP + a + i), i = 0..W: TP [digamma(TP+a+W+1) - digamma(TP+a)] / (W+1)."""
+    at = np.where(weight > 0, tp1 + fp1, 1.0)
+    return np.asarray(tp1 * (1.0 / at + reciprocal_sum(at, gap)) / (gap + 1.0))
 
 
 def interpolated_median(steps: Steps, low: float, high: float) -> Any:
-    gap, at = _gap_after(steps), steps.tp1 + steps.fp1
-    # A whole odd gap has an even number of points: average the middle two.
+    between = _median_between(steps.tp1, steps.fp1, steps.gap)
+    return _interpolated(steps, between, low, high)
+
+
+@in_blocks
+def _median_between(tp1: Any, fp1: Any, gap: Any) -> FloatArray:
+    """Median of the same: a whole odd gap has an even number of points, of which two are middle."""
     half_gap = 0.5 * gap
     # What is left over by whole pairs, exactly, and in a tenth of the time that % takes.
     half_step = np.where(gap - 2.0 * np.floor(half_gap) == 1.0, 0.5, 0.0)
-    middle = at + half_gap
-    upper, lower = ratio(steps.tp1, middle - half_step), ratio(steps.tp1, middle + half_step)
-    return _interpolated(steps, 0.5 * (upper + lower), low, high)
+    middle = tp1 + fp1 + half_gap
+    return np.asarray(0.5 * (ratio(tp1, middle - half_step) + ratio(tp1, middle + half_step)))
 
 
 def mean_of_thresholds(steps: Steps, low: float, high: float) -> Any:
@@ -232,20 +248,17 @@ def _of_thresholds(steps: Steps, low: float, high: float, summary: Summary) -> A
     return areas[()]
 
 
-def _gap_after(steps: Steps) -> FloatArray:
-    """Negatives between arrival at a row and the next positive."""
-    following = np.where(steps.weight > 0, steps.fp0, steps.n_neg)
-    reversed_minimum = np.minimum.accumulate(following[..., ::-1], axis=-1)[..., ::-1]
-    after = np.concatenate([reversed_minimum[..., 1:], np.asarray(steps.n_neg)], axis=-1)
-    return np.asarray(after - steps.fp1)
-
-
 def _interpolated(steps: Steps, precision: FloatArray, low: float, high: float) -> Any:
     """Hyperbolas through one summary point per recall; from the origin to the first."""
-    fp = np.where(steps.weight > 0, steps.tp1 * ratio(1.0 - precision, precision), 0.0)
-    fp = np.maximum.accumulate(fp, axis=-1)
+    fp = np.maximum.accumulate(_passed_at(precision, steps.weight, steps.tp1), axis=-1)
     before = np.concatenate([np.zeros_like(fp[..., :1]), fp[..., :-1]], axis=-1)
     return _hyperbola_area(steps.tp0, before, steps.tp1, fp, steps.n_pos, low, high)
+
+
+@in_blocks
+def _passed_at(precision: Any, weight: Any, tp: Any) -> FloatArray:
+    """The number of negatives that a precision stands for; none in a row without positives."""
+    return np.where(weight > 0, tp * ratio(1.0 - precision, precision), 0.0)
 
 
 def interpolated_convex(steps: Steps, low: float, high: float) -> Any:
@@ -294,5 +307,5 @@ def leave_one_out(steps: Steps, low: float, high: float) -> Any:
     value = np.where(empty, following, value)
     # A single positive has no others: fall back to its precision.
     single = steps.n_pos <= np.max(steps.removed, axis=-1, keepdims=True)
-    value = np.where(single, _precision_on_arrival(steps), value)
+    value = np.where(single, steps.arrival, value)
     return _linear_area(steps, value, value, low, high)

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics import ratio
+from .._numerics import in_blocks, ratio
 from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.number_layout import Cells
 from ._kernels import make_steps
-from .base import Metric, totals
+from .base import FloatArray, Metric, totals
 from .gradients import after_here
+from .points import reach
+
+# How near to a point its two sides are looked at.
+_NEAR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -50,16 +54,20 @@ class GainArea(Metric):
     def value(self, cells: Cells, squares: Cells | None = None) -> Any:
         """Return the area."""
         steps = make_steps(cells)
-        odds = steps.n_pos / steps.n_neg
-        # recG = 0 where TP = n^2 / N.
-        start = np.maximum(steps.tp0, steps.n_pos**2 / (steps.n_pos + steps.n_neg))
-        stop = np.maximum(steps.tp1, start)
-        share = ratio(start - steps.tp0, steps.weight)
-        fp_start = steps.fp0 + share * (steps.fp1 - steps.fp0)
-        gain = 1 - 0.5 * odds * (fp_start / start + steps.fp1 / stop)
-        # recG rises by odds n (1/start - 1/stop) over the row.
-        rise = odds * steps.n_pos * (stop - start) / (start * stop)
-        return np.sum(np.where(stop > start, rise * gain, 0.0), axis=-1)
+        counts = (steps.tp0, steps.fp0, steps.tp1, steps.fp1, steps.weight)
+        return np.sum(_gained(*counts, steps.n_pos, steps.n_neg), axis=-1)
+
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return the area less the precision gain where the recall gain is 0.
+
+        With the negatives ``c`` times as many, precision gains over recall gains stay, but recall
+        gains become ``1/c`` times as dense and begin at a recall ``1/c`` times as high, if small.
+        """
+        n, m = (np.asarray(total, dtype=np.float64) for total in totals(cells))
+        begin = n * n / (n + m)
+        # From both sides: negatives may lie just there.
+        passed = sum(reach(cells, begin * (1.0 + side)).fp for side in (-_NEAR, _NEAR)) / 2.0
+        return self.value(cells) - (1.0 - n / m * ratio(passed, begin))
 
     def gradient(self, cells: Cells) -> Cells:
         """The gain area is ``const - (n^3/m^2)`` times the integral of ``FP(t)/t^3`` over TP t.
@@ -111,3 +119,18 @@ class GainArea(Metric):
     def random(self, ranking: Ranking) -> float:
         """A constant scorer has 0."""
         return 0.0
+
+
+@in_blocks
+def _gained(tp0: Any, fp0: Any, tp1: Any, fp1: Any, weight: Any, n: Any, m: Any) -> FloatArray:
+    """The area over each row."""
+    odds = n / m
+    # recG = 0 where TP = n^2 / N.
+    start = np.maximum(tp0, n**2 / (n + m))
+    stop = np.maximum(tp1, start)
+    share = ratio(start - tp0, weight)
+    fp_start = fp0 + share * (fp1 - fp0)
+    gain = 1 - 0.5 * odds * (fp_start / start + fp1 / stop)
+    # recG rises by odds n (1/start - 1/stop) over the row.
+    rise = odds * n * (stop - start) / (start * stop)
+    return np.where(stop > start, rise * gain, 0.0)

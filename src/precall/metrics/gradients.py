@@ -68,6 +68,11 @@ class _Alone(NamedTuple):
     n_pos: FloatArray
     first: npt.NDArray[np.bool_]
 
+    @property
+    def arrival(self) -> FloatArray:
+        """Precision on arrival."""
+        return ratio(self.tp1, self.tp1 + self.fp1)
+
 
 def cumulated_gradient(kernel: Any, cells: Cells, recall: Recall) -> Cells:
     """Gradient of an area from the partial derivatives of each row's contribution."""

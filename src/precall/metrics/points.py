@@ -141,6 +141,11 @@ class PrecisionAtRecall(CurvePoint):
         above = np.where(rows <= point.row, by_fp, 0.0)
         return Cells(-by_fp * slope * passed, by_fp * passed, above, np.zeros(n.shape))
 
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return ``P (1 - P)``: the odds of a selected row are in proportion to those of any."""
+        precision = self.value(cells)
+        return precision * (1.0 - precision)
+
     def floor(self, ranking: Ranking) -> float:
         """Return the precision of the worst ranking: that of the minimum curve."""
         tp = self.recall * ranking.all_positives

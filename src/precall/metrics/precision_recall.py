@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,13 +15,15 @@ from ..exceptions import InputError
 from ..ranking import Ranking
 from ..ranking.number_layout import Cells
 from . import _kernels
-from ._kernels import Kernel, make_steps
+from ._kernels import Kernel, Steps, make_steps
 from .base import FloatArray, Metric, totals
 from .estimators import ESTIMATORS, Estimator
 from .floors import area_limits, floor_at, observed_floor, random_average_precision
 
 _WHOLE = (0.0, 1.0)
-# Of the missed positives, in differences.
+# An area takes as long for one threshold as ranking takes for so many rows.
+_ROWS_PER_THRESHOLD = 5
+# Of the missed positives, and of the log odds of the prevalence, in differences.
 _STEP = 1e-4
 _NEGATIVES = ("rows", "thresholds")
 _RULES = (
@@ -137,8 +140,11 @@ class Area(Metric):
             )
         return self.kind.kernel
 
-    def area_of(self, ranking: Ranking) -> float:
-        """Return the area of one ranking, from its cumulated counts or from its scores' moments."""
+    def area_of(self, ranking: Ranking, steps: Steps | None = None) -> float:
+        """Return the area of one ranking, from its cumulated counts or from its scores' moments.
+
+        `steps` are those of the ranking, where somebody has made them already.
+        """
         if not ranking.n_pos:  # all positives were missed
             return 0.0
         if self.kind.of_scores is not None:
@@ -148,7 +154,9 @@ class Area(Metric):
         if self.mean_precision:
             counts = ranking.positives, ranking.tp, ranking.fp, ranking.missed
             return float(_kernels.mean_precision(*counts))
-        return float(self.area(ranking.cells, ranking.squares))
+        if steps is None:
+            steps = make_steps(ranking.cells, ranking.squares)
+        return float(self.kernel(steps, *self.recall))
 
     def area_gradient(self, cells: Cells) -> Cells:
         """Return the derivative of the area by the weight of each cell."""
@@ -266,11 +274,7 @@ class PrecisionRecallArea(Area):
 
     def prevalence_slope(self, cells: Cells) -> Any:
         """Return ``sum w P (1 - P) / n`` for average precision."""
-        if not self.mean_precision:
-            return super().prevalence_slope(cells)
-        weight = np.asarray(cells.positives, dtype=np.float64)
-        precision = ratio(cells.tp, cells.tp + cells.fp)
-        return np.sum(weight * precision * (1.0 - precision), axis=-1) / cells.all_positives
+        return _slope(cells) if self.mean_precision else super().prevalence_slope(cells)
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the area of one ranking."""
@@ -302,10 +306,32 @@ class PrecisionRecallArea(Area):
         return np.concatenate([np.zeros(0), *found])
 
 
+def _slope(cells: Cells) -> Any:
+    """The derivative of average precision by the log odds of the prevalence."""
+    weight = np.asarray(cells.positives, dtype=np.float64)
+    precision = ratio(cells.tp, cells.tp + cells.fp)
+    return np.sum(weight * precision * (1.0 - precision), axis=-1) / cells.all_positives
+
+
 def _mean_precisions(rankings: Any) -> FloatArray:
     precision = ratio(rankings.tp, rankings.tp + rankings.fp)
     total = rankings.sums(rankings.cells.positives * precision)
     return ratio(total, rankings.all_positives)
+
+
+def areas_by_estimator(ranking: Ranking) -> dict[str, float]:
+    """Return the area by every estimator that is defined for the ranking, of both classes."""
+    steps = make_steps(ranking.cells, ranking.squares)
+
+    def area(estimator: str) -> float | None:
+        # The binormal estimator needs finite scores that differ.
+        with suppress(InputError):
+            return PrecisionRecallArea(estimator).area_of(ranking, steps)
+        return None
+
+    areas = _threads.each_in_threads(area, list(ESTIMATORS), _ROWS_PER_THRESHOLD * len(ranking))
+    found = zip(ESTIMATORS, areas, strict=True)
+    return {name: area for name, area in found if area is not None}
 
 
 @dataclass(frozen=True)
@@ -381,8 +407,10 @@ class _OnData(NormalisedArea):
         )
 
     def _floor(self, cells: Cells) -> Any:
-        everyone, m = totals(cells)
-        n = everyone - cells.missed
+        return self._floor_at(*totals(cells), cells.missed)
+
+    def _floor_at(self, everyone: Any, m: Any, missed: Any) -> Any:
+        n = everyone - missed
         now = floor_at(ratio(n, n + m), self.estimator, self.recall, ratio(n, everyone))
         return self.limits[0] + now - self.observed
 
@@ -418,6 +446,18 @@ class _OnData(NormalisedArea):
             value = self._normalised(self.area(cells), cells)
             missed = (value - 1.0) * scale * (self._floor(fewer) - floor) / moved
         return Cells(positives, tied, above, area.below * scale, missed)
+
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """Return the derivative by the log odds of the prevalence: of the area and of its floor."""
+        if not self.mean_precision:
+            return super().prevalence_slope(cells)
+        everyone, m = totals(cells)
+        fewer, more = (
+            self._floor_at(everyone, m * np.exp(step), cells.missed) for step in (-_STEP, _STEP)
+        )
+        moved, floor = (fewer - more) / (2.0 * _STEP), self._floor_at(everyone, m, cells.missed)
+        above = 1.0 - ratio(self.area(cells) - floor, self.limits[1] - floor)
+        return ratio(_slope(cells) - moved * above, self.limits[1] - floor)[()]
 
     def of_ranking(self, ranking: Ranking) -> float:
         """Return the normalised area of the ranking that it was put on."""

@@ -112,6 +112,10 @@ class RocArea(Metric):
         slope = ratio(np.diff(up, axis=-1), right - left)
         return np.sum((stop - start) * (up[..., :-1] + slope * (0.5 * (start + stop) - left)), -1)
 
+    def prevalence_slope(self, cells: Cells) -> Any:
+        """It does not see the prevalence."""
+        return np.zeros(np.shape(cells.below))[()]
+
     def gradient(self, cells: Cells) -> Cells:
         """Return the structural components of DeLong, DeLong & Clarke-Pearson (1988)."""
         if not self.smooth:

@@ -70,8 +70,10 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
     exact = bool(np.allclose(ranking.scored.effective_sizes, sizes, rtol=1e-9, atol=0.0))
     if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
         own = ranking.prevalence
-    selected_rows = np.sum(_cuts(rows), axis=0)[1::2]
-    cut_tp, cut_fp = _cuts(rows if exact else ranking.cells)
+    cut_tp, cut_fp = counted = _cuts(rows)
+    selected_rows = counted[0][1::2] + counted[1][1::2]
+    if not exact:
+        cut_tp, cut_fp = _cuts(ranking.cells)
     tp, fp, n_rows = cut_tp[1::2], cut_fp[1::2], sum(sizes)
     if not exact and ranking.squares is not None:
         warnings.warn(

@@ -43,6 +43,12 @@ class Cells(NamedTuple):
         """Negatives at each threshold and above, one ranking along the last axis."""
         return np.cumsum(self.above + self.tied, axis=-1)
 
+    def with_sums(self, tp: Array, fp: Array) -> Cells:
+        """Return the same cells, whose sums are known and need not be added up."""
+        known = SummedCells(*self)
+        vars(known).update(tp=tp, fp=fp)
+        return known
+
     def scaled(self, positives: float, negatives: float) -> Cells:
         """Multiply the cells of each class by a factor."""
         return Cells(

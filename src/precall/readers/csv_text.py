@@ -26,6 +26,8 @@ T = TypeVar("T")
 
 # How much longer than a block a row may be.
 _LONGER, _LONGEST = 16, 2**28
+# Bytes of text that one core reads in the time that modules take to load.
+_SHORT = 2**26
 #: Words that stand for a missing number or label.
 MISSING_WORDS = (
     *("", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN"),
@@ -206,6 +208,8 @@ def whole(found: Layout, dialect: Dialect, wanted: Wanted) -> Any:
     # has its last quote after the first line.
     quoted = data.find(b'"', data.find(b"\n") + 1) >= 0
     options = _options(found, dialect, wanted, quoted=quoted)
+    # A thread to wait for is slower than none, unless there will be more cores before long.
+    options["read_options"].use_threads = pa.cpu_count() > 1 or len(data) > _SHORT
     return _with_missing(csv.read_csv(pa.BufferReader(data), **options), wanted)
 
 

@@ -250,8 +250,10 @@ class ClosedForm:
         share = self.unseen(level)[1]
         cells = scaled_by_class(self.cells, 1.0, 1.0 - share)
         above = np.array(np.broadcast_to(cells.above, np.shape(cells.positives)), dtype=np.float64)
-        above[..., 0] += share * total_negatives(self.cells)
-        return self.metric.unit_value(cells._replace(above=above))
+        unseen = share * total_negatives(self.cells)
+        above[..., 0] += unseen
+        fp = self.cells.fp * _last(1.0 - share) + _last(unseen)
+        return self.metric.unit_value(cells._replace(above=above).with_sums(self.cells.tp, fp))
 
     def _sunk(self, local: LocalWeights, level: float) -> Any:
         """The metric if heavy positives that were not seen ranked below everything, or between.
@@ -294,16 +296,17 @@ class ClosedForm:
         share = self.unseen(level)[0]
         unseen = share * self.cells.all_positives
         cells = scaled_by_class(self.cells, 1.0 - share, 1.0)
-        nothing = np.zeros_like(unseen)
-        return self.metric.unit_value(
-            Cells(
-                _led_by(unseen, cells.positives),
-                _led_by(nothing, np.broadcast_to(cells.tied, np.shape(cells.positives))),
-                _led_by(nothing, np.broadcast_to(cells.above, np.shape(cells.positives))),
-                cells.below,
-                cells.missed,
-            )
+        nothing, shape = np.zeros_like(unseen), np.shape(cells.positives)
+        found = Cells(
+            _led_by(unseen, cells.positives),
+            _led_by(nothing, np.broadcast_to(cells.tied, shape)),
+            _led_by(nothing, np.broadcast_to(cells.above, shape)),
+            cells.below,
+            cells.missed,
         )
+        tp = _led_by(unseen, self.cells.tp * _last(1.0 - share) + _last(unseen))
+        fp = _led_by(nothing, np.broadcast_to(self.cells.fp, shape))
+        return self.metric.unit_value(found.with_sums(tp, fp))
 
     def moved(self, level: float) -> tuple[Any, Any]:
         """The metric if every recall were off to one side as far as chance moves one.
@@ -340,6 +343,11 @@ class ClosedForm:
             positives = np.diff(there, axis=-1, prepend=0.0) * total
             found.append(self.metric.unit_value(cells._replace(positives=positives)))
         return found[0], found[1]
+
+
+def _last(value: Any) -> Any:
+    """A number per ranking beside its rows."""
+    return np.asarray(value)[..., np.newaxis]
 
 
 def _led_by(first: Any, rest: Any) -> Any:
