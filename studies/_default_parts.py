@@ -18,7 +18,17 @@ from scipy.special import ndtr
 import precall as pr
 from precall.inference.rules import rule_for
 from precall.inference.rules.rule import closed_form
-from precall.simulate import HELD_OUT, REGULAR, UNSEEN, Laplace, Pair, StudentT, ZeroInflated
+from precall.simulate import (
+    HELD_OUT,
+    REGULAR,
+    UNSEEN,
+    Laplace,
+    Mixture,
+    Normal,
+    Pair,
+    StudentT,
+    ZeroInflated,
+)
 from precall.simulate.steps import TiedScenario
 
 from ._cells import draw_cells
@@ -128,6 +138,10 @@ def _area(model: Any, metric: Any, prevalence: float) -> float:
     return float(model.aucpr(prevalence, recall=metric.recall))
 
 
+def _auroc(model: Any, metric: Any, prevalence: float) -> float:
+    return float(model.auroc())
+
+
 def _precision_at_recall(model: Any, metric: Any, prevalence: float) -> float:
     return float(model.precision(metric.recall, prevalence))
 
@@ -153,6 +167,7 @@ def _at_top(model: Any, metric: Any, prevalence: float) -> float:
 _FINE = np.linspace(0.0, 1.0, 20_001)[1:]
 _TRUTHS = {
     "aucpr": _area,
+    "auroc": _auroc,
     "precision_at_recall": _precision_at_recall,
     "recall_at_precision": _recall_at_precision,
     "precision_at_k": _at_top,
@@ -268,8 +283,9 @@ def _compared(case: Case) -> Asked:
 
     The scores of a cluster's rows have a correlation of .4.
     """
+    metric = pr.metrics.parse(case.metric)
     first, second = (MODELS[name] for name in case.model.split(" - "))
-    truth = first.aucpr(case.prevalence) - second.aucpr(case.prevalence)
+    truth = _truth(first, metric, case.prevalence) - _truth(second, metric, case.prevalence)
     n_clusters = 0 if case.design == "rows" else int(case.design.split()[0])
     total = case.positives + _negatives(case)
 
@@ -286,16 +302,25 @@ def _compared(case: Case) -> Asked:
             name: _scores(model, positive, _mixed(both[2], own, 0.5))
             for name, model, own in (("a", first, both[0]), ("b", second, both[1]))
         }
-        compared = pr.compare(pr.Rows(positive, scores, clusters=cluster), case.metric)
+        compared = pr.compare(pr.Rows(positive, scores, clusters=cluster), metric)
         [found] = compared.intervals.values()
         return found
 
     return truth, _one_by_one(ask)
 
 
-_NOISES: dict[str, Callable[[float], Pair]] = {
+def _outlying(location: float) -> Mixture:
+    """Normal scores, one in five with four times the spread."""
+    return Mixture((Normal(location=location), Normal(location=location, scale=4.0)), (0.8, 0.2))
+
+
+#: Scores of groups, by the distance of their classes. The first two were looked at while the rules
+#: for groups were chosen, the last two were not.
+NOISES: dict[str, Callable[[float], Pair]] = {
     "laplace": lambda distance: Pair(Laplace(location=distance), Laplace()),
     "student_t3": lambda distance: Pair(StudentT(3.0, location=distance), StudentT(3.0)),
+    "cauchy": lambda distance: Pair(StudentT(1.0, location=distance), StudentT(1.0)),
+    "outlying": lambda distance: Pair(_outlying(distance), _outlying(0.0)),
 }
 
 
@@ -309,7 +334,7 @@ def _group(case: Case, rng: np.random.Generator) -> tuple[Array, Array]:
     other = 0.8 * common + 0.6 * alone if case.design.endswith("better") else alone
     n_pos = max(2, round(case.positives * float(np.exp(sizes * common))))
     n_neg = max(2, round(n_pos * (1.0 - case.prevalence) / case.prevalence))
-    model = _NOISES[case.model](1.5 + 0.5 * other)
+    model = NOISES[case.model](1.5 + 0.5 * other)
     y, s = model.sample(n_pos, n_neg, rng)
     return y, s
 
@@ -347,7 +372,7 @@ def _summarised(case: Case) -> Asked:
     """The band of a summary curve at one recall, tasks alike or different."""
     recall = float(case.metric.split()[-1])
     count, spread = int(case.design.split()[0]), 0.7 * case.design.endswith("different")
-    noise = _NOISES[case.model]
+    noise = NOISES[case.model]
     nodes, weights = np.polynomial.hermite_e.hermegauss(40)
     rates = [noise(1.5 + spread * node).false_positive_rate(recall) for node in nodes]
     rate = float(np.average(rates, weights=weights))

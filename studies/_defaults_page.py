@@ -61,7 +61,8 @@ def _group(row: Row) -> tuple[str, str]:
     if row["part"] == "clusters":
         return "clusters:", row["design"].split(", ", 1)[1]
     if row["part"] == "differences":
-        return "differences:", row["design"]
+        metric = "" if row["metric"] == "aucpr" else f" of {row['metric']}"
+        return f"differences{metric}:", row["design"]
     if row["part"] in ("groups", "summary curves"):
         return f"{row['part']}, {row['metric']}:", row["design"].partition(", ")[2]
     return f"{row['part']}:", f"`{row['metric'].partition('(')[0]}`" + _option(row["metric"])

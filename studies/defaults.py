@@ -21,7 +21,7 @@ from precall.exceptions import PrecallWarning
 from precall.simulate import HELD_OUT, UNSEEN
 
 from ._cases import run_cases
-from ._default_parts import CLUSTER_DESIGNS, PARTS, Case
+from ._default_parts import CLUSTER_DESIGNS, NOISES, PARTS, Case
 from ._defaults_page import write_page
 from ._results import Results, Row
 
@@ -38,8 +38,8 @@ DATA_SETS = {
     "groups": 400,
     "summary curves": 200,
 }
-#: Cells under this are run again, with so many times as many.
-DOUBTED_UNDER, TIMES_AGAIN = 0.94, 5
+#: Cells under this are run again, with so many.
+DOUBTED_UNDER, DATA_SETS_AGAIN = 0.94, 40_000
 
 POSITIVES = (20, 100)
 PREVALENCES = (0.5, 0.1, 0.01)
@@ -111,28 +111,39 @@ def cases(quick: bool) -> list[Case]:
         Case("clusters", "aucpr", model, 0, 0.2, design)
         for model, design in product(CLUSTERED, CLUSTER_DESIGNS)
     ]
+    alike = [(model, model) for model in COMPARED]
+    different = list(pairwise((*COMPARED, COMPARED[0])))
     found += [
-        Case("differences", "aucpr", f"{model} - {model}", positives, prevalence, design)
-        for model, positives, prevalence, design in product(
-            COMPARED, POSITIVES, (0.1, 0.01), ("rows", "8 clusters", "20 clusters", "50 clusters")
+        Case("differences", "aucpr", f"{first} - {second}", positives, prevalence, design)
+        for (first, second), positives, prevalence, design in product(
+            alike, POSITIVES, (0.1, 0.01), ("rows", "8 clusters", "20 clusters", "50 clusters")
         )
     ]
     found += [
         Case("differences", "aucpr", f"{first} - {second}", positives, 0.1, design)
         for (first, second), positives, design in product(
-            pairwise((*COMPARED, COMPARED[0])), POSITIVES, ("rows", "20 clusters")
+            different, POSITIVES, ("rows", "20 clusters")
+        )
+    ]
+    found += [
+        Case("differences", "aucpr", f"{first} - {second}", positives, prevalence)
+        for pairs, prevalences in ((alike, (0.5,)), (different, (0.5, 0.01)))
+        for (first, second), positives, prevalence in product(pairs, POSITIVES, prevalences)
+    ]
+    found += [
+        Case("differences", metric, f"{first} - {second}", positives, 0.1)
+        for metric, (first, second), positives in product(
+            ("auroc", "precision_at_recall(0.5)"), (*alike, *different), POSITIVES
         )
     ]
     found += [
         Case("groups", how, model, 30, 0.2, design)
-        for how, model, design in product(
-            ("mean", "weighted", "pooled"), ("laplace", "student_t3"), GROUPED
-        )
+        for how, model, design in product(("mean", "weighted", "pooled"), NOISES, GROUPED)
     ]
     found += [
         Case("summary curves", f"at recall {recall:g}", model, positives, 0.1, design)
         for recall, model, positives, design in product(
-            (0.1, 0.5, 0.9, 0.98), ("laplace", "student_t3"), POSITIVES, SUMMARISED
+            (0.1, 0.5, 0.9, 0.98), NOISES, POSITIVES, SUMMARISED
         )
     ]
     return found
@@ -179,7 +190,7 @@ def run(
         for row in results.rows
         if row["coverage"] < DOUBTED_UNDER
     ]
-    more = {part: TIMES_AGAIN * count for part, count in sizes.items()}
+    more = 20 if quick else DATA_SETS_AGAIN
     again = Results(output, "defaults_again", settings | {"data_sets": more, "seed": seed + 1})
-    run_cases(again, doubted, simulate_case, lambda case: more[case.part], workers, None)
+    run_cases(again, doubted, simulate_case, lambda case: more, workers, None)
     return write_page(results, again)

@@ -153,7 +153,8 @@ def limits_over_groups(value, groups, quantile):
     t = quantile(max(1 / sum(p**2 for p in share) - 1, 1))
     centre = sum(left_out) / len(groups)
     half = t * math.sqrt(sum((v - centre) ** 2 for v in left_out))
-    low, high = whole - half, whole + half
+    down, up = farther([centre - v for v in left_out])
+    low, high = whole - half * down, whole + half * up
 
     # The value of one group, if all groups together were a weighted mean.
     alone = [(centre - v) * (1 - p) / p for v, p in zip(left_out, share, strict=True)]
@@ -172,7 +173,29 @@ def limits_over_groups(value, groups, quantile):
         error += (centre - v - slope * p / (1 - p) * (x - present)) ** 2
     moved = whole + slope * min(mean + variance / 2 - present, of_size / 4)
     if slope > 0:
-        high = max(high, moved + t * math.sqrt(error))
+        high = max(high, moved + t * math.sqrt(error) * up)
     if slope < 0:
-        low = min(low, moved - t * math.sqrt(error))
+        low = min(low, moved - t * math.sqrt(error) * down)
     return low, high
+
+
+def farther(moved):
+    """Factors of the distances to both limits, from how skewed it is what groups move."""
+    skewness = sum(m**3 for m in moved) / sum(m**2 for m in moved) ** 1.5
+    return math.exp(0.75 * max(-skewness, 0)), math.exp(0.75 * max(skewness, 0))
+
+
+def mean_limits(values, quantile):
+    """Limits of the mean of values between 0 and 1: t of log odds, each group left out."""
+    mean, count = sum(values) / len(values), len(values)
+    room = min(mean, 1 - mean) / 2
+    odds = []
+    for place in range(count):
+        others = values[:place] + values[place + 1 :]
+        kept = min(max(sum(others) / len(others), room), 1 - room)
+        odds.append(math.log(kept / (1 - kept)))
+    moved = [sum(odds) / count - each for each in odds]
+    half = quantile(count - 1) * math.sqrt(sum(m**2 for m in moved) * (count - 1) / count)
+    down, up = farther(moved)
+    centre = math.log(mean / (1 - mean))
+    return tuple(1 / (1 + math.exp(-end)) for end in (centre - half * down, centre + half * up))

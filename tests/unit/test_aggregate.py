@@ -12,6 +12,7 @@ import precall as pr
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.groups.averages import aggregate, weighted_mean
 from precall.groups.downsampling import downsample_effect, undo_downsampling
+from precall.groups.group_limits import t_quantile
 from precall.groups.group_values import per_group
 from precall.groups.paired_tests import TESTS, compare_groups
 from precall.groups.ranking_by_group import rank_groups
@@ -36,14 +37,15 @@ def test_mean_and_weighted_mean_equal_their_definition(metric):
     values = per_group(rankings, metric).values
     result = aggregate(rankings, metric)
     assert result.estimate == pytest.approx(values.mean(), abs=1e-14)
-    low, high = stats.t.interval(0.95, 4, values.mean(), stats.sem(values))
-    assert (result.interval.low, result.interval.high) == pytest.approx((low, high), abs=1e-12)
+    limits = naive_groups.mean_limits(values.tolist(), lambda degrees: stats.t.ppf(0.975, degrees))
+    assert (result.interval.low, result.interval.high) == pytest.approx(limits, abs=1e-12)
     np.testing.assert_array_equal(result.per_group, values)
     weighted = aggregate(rankings, metric, how="weighted", confidence_level=0.8)
     assert weighted.estimate == pytest.approx(np.average(values, weights=rankings.n_pos), abs=1e-14)
     share = rankings.n_pos / rankings.n_pos.sum()
     moved = share * (values - weighted.estimate) / (1 - share)
     half = stats.t.ppf(0.9, 1 / np.sum(share**2) - 1) * math.sqrt(np.sum(moved**2))
+    half *= naive_groups.farther(moved.tolist())[0]
     assert weighted.interval.low == pytest.approx(max(weighted.estimate - half, 0), abs=1e-12)
     assert weighted.interval.confidence_level == 0.8
 
@@ -56,8 +58,10 @@ def test_weighted_mean_with_equal_weights_is_the_mean():
     mean, weighted = (aggregate(rankings, how=how) for how in ("mean", "weighted"))
     assert weighted.estimate == pytest.approx(mean.estimate, abs=1e-14)
     # Each residual counts as if its group had not been in the mean: G/(G - 1) in the variance.
-    wider = math.sqrt(6 / 5) * mean.interval.width
-    assert weighted.interval.width == pytest.approx(wider, abs=1e-13)
+    values = mean.per_group
+    half = t_quantile(0.95, 5) * math.sqrt(np.sum((values - values.mean()) ** 2)) / 5
+    factors = naive_groups.farther((values - values.mean()).tolist())
+    assert weighted.interval.width == pytest.approx(half * sum(factors), abs=1e-13)
 
 
 @pytest.mark.parametrize("metric", ["aucnpr", "aucpr", "auroc"])
@@ -607,3 +611,13 @@ def test_comparisons_need_the_same_groups():
         compare_groups(first, [0.5])
     with pytest.raises(InputError, match="test_to_train must be finite"):
         compare_groups([1.0, 2.0], [0.0, 1.0], test="corrected_t", test_to_train=-1)
+
+
+def test_limits_keep_to_the_range_of_the_metric_and_to_no_other():
+    """Areas of precision-recall gain may be negative."""
+    rng = np.random.default_rng(5)
+    y, s, group = tasks(rng, [0.3, 0.5, 0.4])
+    for how in ("mean", "weighted"):
+        result = aggregate(rank_groups(y, -s, group), "auprg", how=how)
+        assert result.estimate < 0
+        assert result.interval.low < result.estimate < result.interval.high <= 1

@@ -60,10 +60,29 @@ def test_two_models_by_hand():
     gap = pr.aucpr(pr.rank(y, scores["a"])) - pr.aucpr(pr.rank(y, scores["b"]))
     t = gap / math.sqrt(variance)
     assert result.differences["a", "b"] == pytest.approx(gap)
-    assert result.p_values["a", "b"] == pytest.approx(2 * scipy.stats.t.sf(abs(t), 29), rel=1e-6)
+    # What each model's own interval has beyond its standard errors, less what the models share.
+    own = [
+        30 / 29 * np.sum(each[y == 1] ** 2) + 70 / 69 * np.sum(each[y == 0] ** 2)
+        for each in contributions
+    ]
+    apart = 1 - (own[0] + own[1] - variance) / 2 / math.sqrt(own[0] * own[1])
+    alone = [pr.interval(pr.rank(y, s), sampling="classes") for s in scores.values()]
+    reach = scipy.stats.t.ppf(0.975, 29)
+
+    def half(*distances):
+        beyond = (max(d**2 - reach**2 * v, 0) for d, v in zip(distances, own, strict=True))
+        return math.sqrt(reach**2 * variance + apart * sum(beyond))
+
+    down = half(alone[0].estimate - alone[0].low, alone[1].high - alone[1].estimate)
+    up = half(alone[0].high - alone[0].estimate, alone[1].estimate - alone[1].low)
+    assert down > reach * math.sqrt(variance)
     interval = result.intervals["a", "b"]
-    half = scipy.stats.t.ppf(0.975, 29) * math.sqrt(variance)
-    np.testing.assert_allclose(tuple(interval), [gap - half, gap + half], rtol=1e-6)
+    np.testing.assert_allclose(tuple(interval), [gap - down, gap + up], rtol=1e-6)
+    side = down if gap > 0 else up
+    p_value = 2 * scipy.stats.t.sf(reach * abs(gap) / side, 29)
+    assert result.p_values["a", "b"] == pytest.approx(p_value, rel=1e-6)
+    plain = pr.compare(y, scores, sampling="classes", distribution="normal").p_values["a", "b"]
+    assert plain == pytest.approx(2 * scipy.stats.norm.sf(abs(t)), rel=1e-6)
     assert result.probability_best["a"] == pytest.approx(scipy.stats.norm.cdf(t), rel=1e-6)
     assert sum(result.probability_best.values()) == pytest.approx(1)
 
@@ -429,7 +448,7 @@ def test_clusters_are_left_out_one_by_one(sampling, mixed):
     rng = np.random.default_rng(8)
     y, scores = paired_data(30, 60)
     cluster = rng.permutation(np.arange(90) % 15) if mixed else np.arange(90) // 6
-    result = pr.compare(y, scores, clusters=cluster, sampling=sampling)
+    result = pr.compare(y, scores, clusters=cluster, sampling=sampling, distribution="normal")
 
     def difference(kept):
         n, m = np.sum(y[kept] == 1), np.sum(y[kept] == 0)
@@ -445,7 +464,7 @@ def test_clusters_are_left_out_one_by_one(sampling, mixed):
     together = mixed or sampling == "rows"
     strata = [np.ones(15, dtype=bool)] if together else [kinds == 1, kinds == 0]
     expected = sum(np.sum((left_out[part] - left_out[part].mean()) ** 2) for part in strata)
-    half = scipy.stats.t.ppf(0.975, 14) * math.sqrt(expected)
+    half = scipy.stats.norm.ppf(0.975) * math.sqrt(expected)
     interval = result.intervals["a", "b"]
     assert interval.high - interval.low == pytest.approx(2 * half, rel=1e-9)
     assert result.simultaneous["a", "b"] == interval

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import precall as pr
-from precall.groups.averages import aggregate, plain_limits, weighted_mean
-from precall.groups.group_limits import t_quantile
+from precall.groups.averages import aggregate, weighted_mean
+from precall.groups.group_limits import mean_limits, t_quantile
 from precall.groups.ranking_by_group import rank_groups
 from tests import naive_groups
 from tests.datasets import tasks
@@ -46,13 +46,14 @@ def test_two_groups_by_hand():
     # .8 s.
     s, t = math.log(4.0), t_quantile(0.3, 1.0)
     half = t * 0.2 / s * math.sqrt(s**2 / 2 * 5 / 9 + 6 * (s**2 / 2) ** 2 * 5 / 4)
-    expected = 0.66 + 0.2 / s * (2 / 3 * s + s**2 / 4 - 0.8 * s) + half
+    # Leaving out one group leaves the other: the mean moves by -.04 and by .16, which is skewed.
+    farther = math.exp(0.75 * (0.16**3 - 0.04**3) / math.hypot(0.16, 0.04) ** 3)
+    expected = 0.66 + 0.2 / s * (2 / 3 * s + s**2 / 4 - 0.8 * s) + half * farther
     low, high = limits([0.5, 0.7], [1, 4], level=0.3)
     assert high == pytest.approx(expected, abs=1e-14)
-    # Leaving out one group leaves the other: the mean moves by .16 and by .04.
     student = t * math.hypot(0.16, 0.04)
     assert low == pytest.approx(0.66 - student, abs=1e-14)
-    assert high > 0.66 + student
+    assert high > 0.66 + student * farther
 
 
 @pytest.mark.parametrize("slope", [-0.1, 0.0, 0.1])
@@ -126,11 +127,44 @@ def test_limits_keep_what_they_must(drawn, level):
 def test_groups_of_one_size_have_the_limits_of_students_t(drawn, size):
     values, _ = drawn
     low, high = limits(values, np.full(values.size, size))
-    plain = plain_limits(values, 0.95)
+    apart = values - np.mean(values)
+    spread = float(np.sum(apart**2))
     # Each residual counts as if its group had not been in the mean: G/(G - 1) in the variance.
-    wider = math.sqrt(values.size / (values.size - 1)) * (plain[1] - plain[0])
-    assert high - low == pytest.approx(wider, abs=1e-12)
-    assert 0.5 * (low + high) == pytest.approx(np.mean(values), abs=1e-12)
+    half = t_quantile(0.95, values.size - 1.0) * math.sqrt(spread) / (values.size - 1)
+    down, up = naive_groups.farther(apart.tolist()) if spread > 1e-20 else (1.0, 1.0)
+    assert low == pytest.approx(np.mean(values) - half * down, abs=1e-9)
+    assert high == pytest.approx(np.mean(values) + half * up, abs=1e-9)
+
+
+@pytest.mark.parametrize("level", [0.5, 0.95])
+@pytest.mark.parametrize(
+    "values",
+    [[0.4, 0.5, 0.7], [0.9, 0.99, 1.0, 1.0], [0.0, 0.02, 0.01, 0.3, 0.05], [0.2, 0.8]],
+)
+def test_limits_of_a_mean_agree_with_the_slow_reference(values, level):
+    stats = pytest.importorskip("scipy.stats")
+    expected = naive_groups.mean_limits(
+        values, lambda degrees: stats.t.ppf(0.5 + 0.5 * level, degrees)
+    )
+    found = mean_limits(np.array(values), level, (0.0, 1.0))
+    assert found == pytest.approx(expected, abs=1e-12)
+    # Another unit, and what is called bad, do not matter.
+    doubled = mean_limits(2 * np.array(values) - 1, level, (-1.0, 1.0))
+    assert doubled == pytest.approx([2 * end - 1 for end in expected], abs=1e-12)
+    mirrored = mean_limits(1 - np.array(values), level, (0.0, 1.0))
+    assert mirrored == pytest.approx([1 - end for end in expected[::-1]], abs=1e-12)
+
+
+def test_limits_of_a_mean_without_ends_are_students():
+    stats = pytest.importorskip("scipy.stats")
+    values = np.array([-3.0, 0.2, 0.5, 0.7])
+    expected = stats.t.interval(0.95, 3, values.mean(), stats.sem(values))
+    for bounds in ((-math.inf, 1.0), (-math.inf, math.inf)):
+        assert mean_limits(values, 0.95, bounds) == pytest.approx(expected, abs=1e-12)
+    assert mean_limits(values[:1], 0.95) is None
+    # Where all groups say the same there is nothing to move, also at the end of the range.
+    for same in (0.3, 1.0):
+        assert mean_limits(np.full(4, same), 0.95, (0.0, 1.0)) == pytest.approx((same, same))
 
 
 def test_sizes_that_hardly_differ_change_nothing():

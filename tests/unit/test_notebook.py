@@ -74,7 +74,7 @@ def test_a_model_shows_its_measures_as_the_evaluation_does_and_parts_take_a_line
         assert f"{measure.title}: {measure.text}" in html
     assert ": estimate" not in html
     found = pr.compare(EXAMPLE.label, EXAMPLE.scores)._repr_html_()
-    assert "gradient_boosting − scorecard: 0.2186 (0.1363 to 0.3009), p &lt; 0.001<" in found
+    assert "gradient_boosting − scorecard: 0.2186 (0.1298 to 0.3009), p &lt; 0.001<" in found
     assert "gradient_boosting: 0.6291 (standard error 0.053, the best with probability " in found
     assert "covariance" not in found
 

@@ -15,7 +15,12 @@ from precall.exceptions import InputError, UndefinedMetricError
 from precall.groups.group_values import per_group
 from precall.groups.ranking_by_group import rank_groups
 from precall.groups.summary import METHODS, summary_curve
-from precall.groups.summary_bands import GRID, false_positive_rates, unbiased_rates
+from precall.groups.summary_bands import (
+    GRID,
+    false_positive_rates,
+    rates_beyond,
+    unbiased_rates,
+)
 from precall.simulate import Bibeta, Binormal
 from tests import naive_groups
 
@@ -337,3 +342,23 @@ def test_plain_data_and_a_picture():
 def test_bad_options_are_named(options, message):
     with pytest.raises(InputError, match=message):
         summary_curve([pr.rank([1, 0], [2, 1])], **options)
+
+
+def test_beyond_the_last_positives_the_highest_and_the_lowest_of_them_are_within():
+    # Five tasks of four positives: at recall .9 a task is beyond its last positive on average, and
+    # recall is higher there in 1 - .9^4 = .3439 of the tasks: 1.7195 of five.
+    rng = np.random.default_rng(4)
+    y, task = np.tile(np.arange(24) < 4, 5), np.repeat(np.arange(5), 24)
+    s = rng.normal(size=120) + y
+    tasks = rank_groups(y, s, task)
+    lines = s.reshape(5, 24)
+    last = np.sort(np.mean(lines[:, 4:] > lines[:, :4].min(axis=1, keepdims=True), axis=1))
+    lowest, highest = rates_beyond(tasks, np.array([0.5, 0.8, 0.9]))
+    assert np.isnan([lowest[:2], highest[:2]]).all()  # .8 (4 + 1) is the last of four
+    assert highest[2] == pytest.approx((last[-1] + 0.7195 * last[-2]) / 1.7195)
+    assert lowest[2] == pytest.approx((last[:3].sum() + 0.2805 * last[3]) / 3.2805)
+    band = summary_curve(tasks, prevalence=0.2).band
+    place = int(np.argmin(np.abs(band.x - 0.9)))
+    for rate in (lowest[2], highest[2]):
+        precision = 0.2 * 0.9 / (0.2 * 0.9 + 0.8 * rate)
+        assert band.low[place] - 1e-12 <= precision <= band.high[place] + 1e-12

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -19,7 +18,7 @@ from ..metrics import METRICS, Metric, as_metric
 from ..ranking.pooling import Comparability, comparability
 from ..ranking.ranking_set import RankingSet
 from .class_averages import average_interval, pooled_interval
-from .group_limits import LeftOut, t_quantile
+from .group_limits import LeftOut, mean_limits
 from .group_values import concordant_pairs, per_group
 from .jackknife import leave_one_group_out
 from .ranking_by_group import ranking_set_of
@@ -167,14 +166,16 @@ def aggregate(
     Notes
     -----
     Groups are the unit of every interval, rows within a group may depend on each other as they
-    like: ``mean +- t(G-1) s / sqrt(G)``. A group that holds a share w of all positives draws the
+    like: Student's t with ``G - 1`` degrees of freedom for the mean, on the scale of log odds,
+    where leaving out a group in turn says how much it varies; the limit on the side of the longer
+    tail of the groups is farther. A group that holds a share w of all positives draws the
     weighted mean to itself, so there its residual counts as ``w (v - mean) / (1 - w)``: what the
     mean moves when the group is left out (HC3 of MacKinnon & White 1985). For the pooled value each
     group is really left out. Both refer to t with ``K - 1`` degrees of freedom, K being Kish's
     effective number of groups, ``1 / sum w^2``. Where larger groups have higher values (or lower
     ones), few groups give too low (too high) a value, because they rarely have the largest among
     them: the upper (lower) limit is then at least that of a regression of the values on the
-    logarithm of the sizes, which are taken as lognormal. Limits are kept within 0 and 1.
+    logarithm of the sizes, which are taken as lognormal. Limits are kept within the metric's range.
 
     With the design ``"classes"`` rows are the unit. Each class has its own default interval; the
     distances of its limits from its value add up with the correlations of the classes' influence
@@ -223,12 +224,12 @@ def aggregate(
         estimate, left_out = weighted_mean(found.values[counted], group_set.all_positives[counted])
     else:
         estimate = float(np.mean(found.values[counted]))
-        limits = plain_limits(found.values[counted], level)
+        limits = mean_limits(found.values[counted], level, what.bounds)
     if design == "classes":
         interval, left_out = _of_these_classes(group_set, what, how, found.values, level), None
     else:
         limits = limits if left_out is None else left_out.limits(level)
-        interval = _interval(estimate, limits, level, how)
+        interval = _interval(estimate, limits, level, how, what.bounds)
     verdict = None
     if group_set.pooled is not None:
         verdict = comparability(
@@ -285,16 +286,6 @@ def _of_these_classes(
     )
 
 
-def plain_limits(values: FloatArray, level: float) -> tuple[float, float] | None:
-    """Limits of the mean over groups; None for a single one."""
-    if values.size < 2:
-        return None
-    mean, degrees = float(np.mean(values)), values.size - 1
-    spread = float(np.sum(settled(values - mean, mean) ** 2))
-    half = t_quantile(level, degrees) * math.sqrt(spread / (values.size * degrees))
-    return mean - half, mean + half
-
-
 def weighted_mean(values: FloatArray, weights: Array) -> tuple[float, LeftOut | None]:
     """Weighted mean of groups, and what it owes to each of them.
 
@@ -316,13 +307,17 @@ _METHODS = {
 
 
 def _interval(
-    estimate: float, limits: tuple[float, float] | None, level: float, how: str
+    estimate: float,
+    limits: tuple[float, float] | None,
+    level: float,
+    how: str,
+    bounds: tuple[float, float],
 ) -> Interval | None:
     if limits is None:
         return None
     return Interval(
-        low=max(0.0, limits[0]),
-        high=min(1.0, limits[1]),
+        low=max(bounds[0], limits[0]),
+        high=min(bounds[1], limits[1]),
         estimate=estimate,
         confidence_level=level,
         method=_METHODS[how],

@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .._numerics import ratio
-from .._rounding import TOLERANCE
 from ..curves import Curve
 from ..ranking.pooling import Pooled
 from ..ranking.ranking_set import RankingSet
-from .group_limits import t_quantile
+from .group_limits import skewness_of, t_quantile
 from .jackknife import leave_one_group_out
 
 Array = npt.NDArray[Any]
@@ -69,6 +68,30 @@ def unbiased_rates(rankings: RankingSet, recall: FloatArray) -> FloatArray:
     return np.asarray(2.0 * at(np.broadcast_to(recall, reach.shape)) - 0.5 * around)
 
 
+def rates_beyond(rankings: RankingSet, recall: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Rates that limits include at recalls that lie beyond the last positive of the groups.
+
+    There a group has seen nothing, but all groups together have: the rates at their last positives.
+    Recall is under r in a share ``r**n`` of the groups there, and their rates are under those at r.
+    So the mean of as large a share of all, the lowest ones, is under the mean rate at r, and that
+    of the others, the highest ones, above it. NaN at recalls that half of the groups have seen.
+    """
+    n = _effective_positives(rankings)[:, np.newaxis]
+    last = np.sort(false_positive_rates(rankings, rankings.n_pos[:, np.newaxis])[:, 0])
+    under = np.sum(recall**n, axis=0)
+    lowest = _mean_of_first(last, under)
+    highest = _mean_of_first(last[::-1], last.size - under)
+    seen = np.mean(recall * (n + 1) <= n, axis=0) >= 0.5
+    return np.where(seen, np.nan, lowest), np.where(seen, np.nan, highest)
+
+
+def _mean_of_first(values: FloatArray, number: FloatArray) -> FloatArray:
+    """Mean of the first values: so many, of which the last may be a part, and one at the least."""
+    number = np.maximum(number, 1.0)
+    taken = np.clip(number - np.arange(values.size)[:, np.newaxis], 0.0, 1.0)
+    return np.asarray(np.sum(taken * values[:, np.newaxis], axis=0) / number)
+
+
 def _effective_positives(rankings: RankingSet) -> FloatArray:
     if rankings.squares is None:
         return np.asarray(rankings.n_pos, dtype=np.float64)
@@ -98,9 +121,10 @@ def reference_band(tasks: RankingSet, curve: Curve, prevalence: float, level: fl
     if count < 2:
         return _nothing(curve.at(GRID))
     rates = unbiased_rates(tasks, GRID)
-    mean = rates.mean(axis=0)
-    left_out = (count * mean - rates) / (count - 1)
-    return _around(mean, left_out, curve, prevalence, level, float(np.sum(tasks.n_neg)))
+    left_out = (rates.sum(axis=0) - rates) / (count - 1)
+    n_neg = float(np.sum(tasks.n_neg))
+    within = rates_beyond(tasks, GRID)
+    return _around(rates.mean(axis=0), left_out, curve, prevalence, level, n_neg, within)
 
 
 def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -> SummaryBand:
@@ -111,7 +135,8 @@ def pooled_band(pooled: Pooled, curve: Curve, prevalence: float, level: float) -
         return _nothing(precision)
     rates = false_positive_rates(without, GRID * without.n_pos[:, np.newaxis])
     alpha = prevalence * GRID * (1 - precision) / (precision * (1 - prevalence))
-    return _around(alpha, rates, curve, prevalence, level, float(pooled.ranking.n_neg))
+    n_neg = float(pooled.ranking.n_neg)
+    return _around(alpha, rates, curve, prevalence, level, n_neg)
 
 
 # By which power of e a limit of the rate is farther, and the other one nearer, at a skewness of the
@@ -126,6 +151,7 @@ def _around(
     prevalence: float,
     level: float,
     n_neg: float,
+    within: tuple[Any, Any] = (np.nan, np.nan),
 ) -> SummaryBand:
     """Student's t over tasks on the scale of log odds, mapped to precision; contains the curve.
 
@@ -134,6 +160,7 @@ def _around(
     the sum of squares instead of (G - 1)/G is what a task moves when it was not yet in the mean.
     Where some tasks have much higher rates than the others, few tasks rarely have the highest among
     them: the more skewed, the farther goes the upper limit of the rate, and the less the lower one.
+    Rates between the ends of `within`, where they are numbers, are within the limits.
     """
     from scipy.special import expit, logit
 
@@ -145,28 +172,19 @@ def _around(
     moved = odds(left_out).mean(axis=0) - odds(left_out)
     spread = np.sum(moved**2, axis=0) * count / (count - 1)
     half = t_quantile(level, count - 1) * np.sqrt(spread)
-    skewness = _positive_skewness(moved)
+    skewness = np.maximum(skewness_of(moved), 0.0)
     # Clopper-Pearson for no event among all negatives.
     unseen = -np.expm1(np.log(0.5 * (1 - level)) / n_neg)
-    lower = np.where(alpha > least, expit(odds(alpha) - half * np.exp(-_NEARER * skewness)), 0.0)
-    further = half * np.exp(_FARTHER * skewness)
+    nearer, further = half * np.exp(-_NEARER * skewness), half * np.exp(_FARTHER * skewness)
+    lower = np.where(alpha > least, expit(odds(alpha) - nearer), 0.0)
     upper = np.where(alpha < 1.0 - least, expit(odds(alpha) + further), 1.0)
+    lower, upper = np.fmin(lower, within[0]), np.fmax(upper, within[1])
     precision = curve.at(GRID)
     return SummaryBand(
         np.minimum(_to_precision(np.maximum(upper, unseen), prevalence), precision),
         precision,
         np.maximum(_to_precision(lower, prevalence), precision),
     )
-
-
-def _positive_skewness(moved: FloatArray) -> FloatArray:
-    """Skewness of what tasks move, at each recall, over the root of their number; 0 at the least.
-
-    0 too where they move nothing but rounding.
-    """
-    length = np.sqrt(np.sum(moved**2, axis=0))
-    cubes = np.sum((moved / np.where(length > TOLERANCE, length, np.inf)) ** 3, axis=0)
-    return np.asarray(np.maximum(cubes, 0.0))
 
 
 def vertical_band(tasks: RankingSet, level: float) -> SummaryBand:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +24,7 @@ from .comparison import Comparison
 from .influence import centred_values, vary_prevalence, with_prevalence
 from .pairwise import PairwiseEvidence, as_distribution, assembled, by_influence, difference
 from .permutation import swap_differences
+from .reach import usual_limits
 from .resampling import Progress
 from .sampling import varying_prevalence
 from .significance import bootstrap_test, share_best
@@ -72,7 +74,9 @@ def compare(
         - ``influence``: a test of the difference of the influence values of each row. No
           resampling; when the metric is auroc, difference and standard error are those of the
           paired test of DeLong et al. With clusters, of which up to 1,000 are left out one by one,
-          the variance is the sum of the squares of what each of them moves.
+          the variance is the sum of the squares of what each of them moves. For metrics of the
+          top, all but auroc, limits and p-values allow for what the models' own intervals know
+          beyond their standard errors: few positives, and rows that were not seen.
         - ``bootstrap``: rows (or clusters) drawn with replacement, the same for all models.
         - ``permutation``: the two models' ranks swapped at random row by row. Its null hypothesis
           is stronger than equal areas: the two models' ranks are exchangeable in every row. Two
@@ -82,8 +86,9 @@ def compare(
         influence values. ``t`` has as many degrees of freedom as there are positives, or clusters,
         less one: the
         standard error is estimated too, and with ``normal`` a test of average precision at level
-        .05 rejects up to .069 of true null hypotheses. With ``normal`` and the metric auroc the
-        numbers are those that other tools print for DeLong's test, such as R's pROC.
+        .05 rejects up to .069 of true null hypotheses. ``normal`` is the plain test, by standard
+        errors alone; with the metric auroc its numbers are those that other tools print for
+        DeLong's test, such as R's pROC.
     sampling : {"rows", "classes"}, optional
     prevalence : float, optional
         As in :func:`precall.interval`: the known prevalence that the answer is about.
@@ -179,7 +184,14 @@ def compare(
             best=share_best(-drawn if what.lower_is_better else drawn),
         )
     else:
-        evidence = by_influence(what, estimates, *models.covariance(varying), level, distribution)
+        evidence = by_influence(
+            what,
+            estimates,
+            *models.covariance(varying),
+            level,
+            distribution,
+            partial(usual_limits, models.rankings, what, varying=varying),
+        )
     interval_method = method
     if method == "permutation":
         interval_method = "influence" if smooth else "bootstrap"

@@ -13,8 +13,8 @@ from ..metrics import Metric, as_metric
 from ..ranking import Ranked, Ranking, as_ranked, own_answer
 from .resampling import Progress
 from .result import MetricInterval, from_evidence
-from .rules import rule_for
-from .rules.rule import Case
+from .rules import Rule, rule_for, rules_of
+from .rules.rule import Case, Formula
 from .sampling import varying_prevalence
 
 __all__ = ["MetricInterval", "interval"]
@@ -136,10 +136,31 @@ def interval(
         rng=rng,
         progress=progress,
     )
+    return _by_rule(rule, what, case, confidence_level)
+
+
+def usual_interval(ranking: Ranking, metric: Metric, *, varying: bool) -> MetricInterval | None:
+    """Return the default interval of a ranking at 95 %; None where it is no formula, but drawn."""
+    rule = next(iter(rules_of(metric).values()), None)
+    if not isinstance(rule, Formula):
+        return None
+    sample = as_ranked(ranking, None, metric.thresholds, missed=True)
+    case = Case(
+        sample=sample,
+        metric=metric.on_both_classes(sample.ranking),
+        varying=varying,
+        n_resamples=0,
+        rng=None,
+        progress=None,
+    )
+    return _by_rule(rule, metric, case, 0.95)
+
+
+def _by_rule(rule: Rule, metric: Metric, case: Case, level: object) -> MetricInterval:
     evidence = rule.evidence(case)
     zero, one = case.metric.unit
     error = (one - zero) * evidence.error
-    return from_evidence(what, rule.name, case.value, error, evidence, confidence_level)
+    return from_evidence(metric, rule.name, case.value, error, evidence, level)
 
 
 def _at_prevalence(sample: Ranked, prevalence: float) -> Ranked:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -23,6 +24,7 @@ from .compare import warn_if_few
 from .comparison import Comparison
 from .influence import centred_values, mean_of, vary_prevalence, with_prevalence
 from .pairwise import as_distribution, assembled, by_influence
+from .reach import usual_limits
 from .sampling import varying_prevalence
 from .units import row_values
 
@@ -46,6 +48,7 @@ class PairedModels:
 
     metric: Metric
     rankings: dict[str, Ranking]
+    varying: bool
     values: list[Cells]
     means: list[tuple[float, float]]
     estimates: FloatArray
@@ -71,6 +74,7 @@ class PairedModels:
         return cls(
             metric=metric,
             rankings=dict(rankings),
+            varying=varying,
             values=values,
             means=means,
             estimates=np.array(estimates),
@@ -120,6 +124,7 @@ class PairedModels:
             max(sizes[0] - 1.0, 1.0),
             level,
             distribution,
+            partial(usual_limits, self.rankings.values(), self.metric, varying=self.varying),
         )
         return assembled(
             self.metric,

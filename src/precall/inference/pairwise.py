@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from .._interval import Interval
 from .._rounding import settled
 from ..metrics import Metric
 from .comparison import Comparison
+from .reach import stretches
 from .significance import holm, largest_deviation, probability_best, student_test
 
 FloatArray = npt.NDArray[np.float64]
@@ -36,7 +38,8 @@ class PairwiseEvidence(NamedTuple):
     """How sure the estimates are: their covariance, the variances of all differences, and tests.
 
     `degrees` are degrees of freedom, None for the normal distribution; `best` has the probability
-    that each model is the best.
+    that each model is the best; `stretch` has factors of the distances to the lower and the upper
+    limit of every pair, where they are not 1.
     """
 
     covariance: FloatArray
@@ -44,6 +47,7 @@ class PairwiseEvidence(NamedTuple):
     degrees: float | None
     tests: list[Test]
     best: FloatArray
+    stretch: FloatArray | None = None
 
     @property
     def scales(self) -> FloatArray:
@@ -60,14 +64,26 @@ def by_influence(
     degrees: float,
     level: float,
     distribution: str,
+    distances: Callable[[], FloatArray | None],
 ) -> PairwiseEvidence:
-    """Test every pair by the variance that influence values give."""
+    """Test every pair by the variance that influence values give.
+
+    `distances` has those to the limits of each model by itself, which the normal distribution, the
+    plain test of other tools, does not ask for.
+    """
     freedom = degrees if distribution == "t" else None
-    found = PairwiseEvidence(covariance, variances, freedom, [], estimates)
+    limits = distances() if distribution == "t" else None
+    stretch = stretches(limits, covariance, variances, degrees)
+    found = PairwiseEvidence(covariance, variances, freedom, [], estimates, stretch)
     apart, scales = difference(estimates[:, np.newaxis], estimates), found.scales
     tests = [
         student_test(
-            float(apart[i, j]), float(variances[i, j]), float(scales[i, j]), level, freedom
+            float(apart[i, j]),
+            float(variances[i, j]),
+            float(scales[i, j]),
+            level,
+            freedom,
+            stretch[i, j].tolist(),
         )
         for i, j in combinations(range(estimates.size), 2)
     ]
@@ -95,9 +111,15 @@ def assembled(
     differences = [float(apart[i, j]) for i, j in pairs]
     raw = [p for _, _, p in tests]
     # A difference with nothing to say how sure it is has the widest interval either way.
+    stretch = evidence.stretch
+    factors = [(1.0, 1.0) if stretch is None else stretch[i, j].tolist() for i, j in pairs]
     together = [
-        (low, high) if half == 0.0 else (max(middle - half, -1.0), min(middle + half, 1.0))
-        for middle, half, (low, high, _) in zip(differences, halves, tests, strict=True)
+        (low, high)
+        if half == 0.0
+        else (max(middle - half * down, -1.0), min(middle + half * up, 1.0))
+        for middle, half, (down, up), (low, high, _) in zip(
+            differences, halves, factors, tests, strict=True
+        )
     ]
 
     def shown(ends: list[tuple[float, float]]) -> dict[tuple[str, str], Interval]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +17,18 @@ _NORMAL_DRAWS = 20_000
 
 
 def student_test(
-    difference: float, variance: float, scale: float, level: float, degrees: float | None
+    difference: float,
+    variance: float,
+    scale: float,
+    level: float,
+    degrees: float | None,
+    stretch: Sequence[float] = (1.0, 1.0),
 ) -> tuple[float, float, float]:
     """Interval and two-sided p-value of a difference: t with those degrees of freedom, or normal.
 
     `degrees` is None for the normal distribution, which takes the variance as known. `scale` is the
     sum of the variances of the two estimates: beside it, the variance of the difference may be
-    nothing but rounding.
+    nothing but rounding. `stretch` has factors of the distances to the lower and the upper limit.
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
@@ -31,13 +37,14 @@ def student_test(
             return 0.0, 0.0, 1.0
         return -1.0, 1.0, 1.0  # a difference, and nothing to say how sure it is
     error = math.sqrt(variance)
-    upper, statistic = 0.5 + 0.5 * level, -abs(difference) / error
+    down, up = (error * factor for factor in stretch)
+    upper, statistic = 0.5 + 0.5 * level, -abs(difference) / (down if difference > 0.0 else up)
     if degrees is None:
-        half, p_value = float(ndtri(upper)) * error, 2.0 * float(ndtr(statistic))
+        reach, p_value = float(ndtri(upper)), 2.0 * float(ndtr(statistic))
     else:
-        half = float(stdtrit(degrees, upper)) * error
+        reach = float(stdtrit(degrees, upper))
         p_value = 2.0 * float(stdtr(degrees, statistic))
-    return max(difference - half, -1.0), min(difference + half, 1.0), p_value
+    return max(difference - reach * down, -1.0), min(difference + reach * up, 1.0), p_value
 
 
 def is_rounding(variance: float, scale: float) -> bool:
