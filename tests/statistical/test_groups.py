@@ -9,6 +9,7 @@ from scipy.stats import binom
 
 import precall as pr
 from precall.groups.averages import aggregate, weighted_mean
+from precall.groups.group_limits import mean_limits
 from precall.groups.group_values import per_group
 from precall.groups.paired_tests import compare_groups
 from precall.groups.ranking_by_group import rank_groups
@@ -113,3 +114,15 @@ def test_averages_over_these_classes_are_in_their_interval():
             found = pr.aggregate(rankings, "aucpr", how=how).interval
             held[how] += found.low <= truth <= found.high
     assert min(held.values()) >= 132  # fewer once in 5,000 times if it covers with 0.95
+
+
+@pytest.mark.parametrize("shape", [(9.0, 0.6), (0.6, 2.0)])
+@pytest.mark.parametrize("count", [5, 20])
+def test_the_mean_of_skewed_groups_is_held(shape, count):
+    """Student's t by itself holds less than .9 of those near the end."""
+    rng, trials = np.random.default_rng(5), 2000
+    drawn = rng.beta(*shape, size=(trials, count))
+    truth = shape[0] / sum(shape)
+    limits = np.array([mean_limits(values, 0.95, (0.0, 1.0)) for values in drawn])
+    held = np.count_nonzero((limits[:, 0] <= truth) & (truth <= limits[:, 1]))
+    assert held >= binom.ppf(1e-4, trials, 0.93)

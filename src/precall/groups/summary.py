@@ -167,9 +167,10 @@ def summary_curve(
     which decreases in alpha; where no task has a false positive yet, the upper limit of alpha is
     that of no event among all negatives. Its rates are corrected for the bias that tasks with few
     positives have (the k-th of n positives stands at recall ``k / (n + 1)`` on average, not at
-    ``k / n``). In simulations with 5 to 20 tasks of 20 or 100 positives, a 95 % band covered the
-    mean curve at recalls from .1 to .98 in .94 or more of the data sets when all tasks had one
-    score distribution, and in .93 or more when the tasks differed much. For
+    ``k / n``); at recalls beyond the last positive of most tasks it includes what the last
+    positives of all tasks say. In simulations with 5 to 20 tasks of 20 or 100 positives, a 95 %
+    band covered the mean curve at recalls from .1 to .98 in .94 or more of the data sets, whether
+    all tasks had one score distribution or differed much. For
     ``"vertical"`` the band is ``mean +- t s / sqrt(G)`` of precision, for ``"pooled"`` the
     jackknife over tasks.
 
