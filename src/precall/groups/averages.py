@@ -192,7 +192,7 @@ def aggregate(
     >>> y = rng.random(2000) < np.repeat([0.5, 0.2, 0.1, 0.05], 500)
     >>> result = pr.aggregate(pr.rank_groups(y, rng.normal(size=2000) + 2 * y, task))
     >>> result
-    Aggregate(mean aucnpr=0.70, 0.45 to 0.95, n=4, 2 warnings)
+    Aggregate(mean aucnpr=0.70, 0.40 to 0.89, n=4, 2 warnings)
     >>> print(result.warnings[0])
     Prevalence differs between groups, from 0.05 to 0.47 (9.4-fold). AUCNPR takes out the floor ...
     """
