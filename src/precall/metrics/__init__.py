@@ -24,8 +24,9 @@ from .confusion import (
 )
 from .estimators import ESTIMATORS, Estimator
 from .gain import GainArea
+from .normalised_area import NormalisedArea
 from .points import PrecisionAtRecall, RecallAtPrecision
-from .precision_recall import NormalisedArea, PrecisionRecallArea
+from .precision_recall import PrecisionRecallArea
 from .registry import METRICS, as_metric, parse
 from .roc import RocArea
 from .search import ElevenPointPrecision, RPrecision

@@ -17,7 +17,8 @@ from . import ESTIMATORS
 from ._kernels import make_steps
 from .floors import minimum_aucpr, minimum_average_precision, random_average_precision
 from .gain import GainArea
-from .precision_recall import NormalisedArea, PrecisionRecallArea
+from .normalised_area import NormalisedArea
+from .precision_recall import PrecisionRecallArea
 from .roc import RocArea
 
 __all__ = [

@@ -13,8 +13,9 @@ from .base import Metric
 from .by_rank import DiscountedGain, ReciprocalRank
 from .confusion import AT_THRESHOLDS, F1, FBeta, PrecisionAtThreshold, RecallAtThreshold
 from .gain import GainArea
+from .normalised_area import NormalisedArea
 from .points import PrecisionAtRecall, RecallAtPrecision
-from .precision_recall import NormalisedArea, PrecisionRecallArea
+from .precision_recall import PrecisionRecallArea
 from .roc import RocArea
 from .search import ElevenPointPrecision, RPrecision
 from .top_k import LiftAtK, PrecisionAtK, RecallAtK
