@@ -1,24 +1,20 @@
 """Run every registered benchmark, or those named; print their tables, and write the page."""
 
 import argparse
-import importlib
-import pkgutil
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import benchmarks
-from benchmarks.harness import REGISTRY, Outcome, Race, Unavailable, lines, run
+from benchmarks.apart import register_all, run_apart
+from benchmarks.harness import REGISTRY, Outcome, Unavailable, lines
 
 # Too long for a page that is to be written anew in minutes; named ones run.
 LEFT_OUT = {"engine_spark": "Spark takes minutes; alone: `python -m benchmarks engine_spark`"}
 
 
 def main() -> int:
-    for module in pkgutil.iter_modules(benchmarks.__path__):
-        if module.name != "__main__":
-            importlib.import_module(f"benchmarks.{module.name}")
+    register_all()
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(REGISTRY)}")
     parser.add_argument("--quick", action="store_true", help="small sizes only: a minute")
@@ -40,7 +36,8 @@ def main() -> int:
         outcomes[name] = []
         began = time.perf_counter()
         try:
-            for line in lines(_run(REGISTRY[name](arguments.quick), outcomes[name])):
+            found = _kept(run_apart(name, arguments.quick), outcomes[name])
+            for line in lines(found):
                 print(line, flush=True)
         except Unavailable as why:
             not_run[name] = str(why)
@@ -67,10 +64,10 @@ def main() -> int:
     return int(arguments.strict and not all(verdicts))
 
 
-def _run(races: Iterator[Race], outcomes: list[Outcome]) -> Iterator[Outcome]:
-    for race in races:
-        outcomes.append(run(race))
-        yield outcomes[-1]
+def _kept(found: Iterator[Outcome], outcomes: list[Outcome]) -> Iterator[Outcome]:
+    for outcome in found:
+        outcomes.append(outcome)
+        yield outcome
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import pytest
 
 from benchmarks import harness
+from benchmarks.apart import run_apart
 from benchmarks.harness import Budget, Outcome, Race, lines, run
 
 
@@ -55,3 +56,16 @@ def test_the_table_shows_ratios_and_verdicts():
     assert "1.50x" in row
     assert "10.0x faster" in row
     assert "holds: at most 2x sort; MISSED: at least 20x faster than other" in row
+
+
+def test_a_benchmark_runs_in_a_process_of_its_own():
+    [outcome, *_] = run_apart("estimators", quick=True)
+    assert outcome.subject == "all estimators"
+    assert outcome.peers == ["rank"]
+    assert all(seconds > 0 for seconds in outcome.seconds.values())
+    assert set(outcome.verdicts()) == set(outcome.race.budgets)
+
+
+def test_what_a_benchmark_raises_there_is_raised_here():
+    with pytest.raises(KeyError, match="no such benchmark"):
+        next(run_apart("no such benchmark", quick=True))
