@@ -11,6 +11,7 @@ import precall as pr
 from precall.inference.bands import (
     difference_band,
 )
+from precall.inference.bands.envelope import rank_envelope
 from precall.simulate import (
     Bibeta,
     Binormal,
@@ -225,4 +226,22 @@ def test_difference_band_of_unequal_models():
         )
         expected = np.subtract(*(model.precision(band.x, 0.25) for model in truth.values()))
         held.append(band.contains(expected))
+    assert not_below(held, 0.94)
+
+
+def test_cliffs_are_held_with_the_rest_of_the_curve():
+    """Three points of twelve are cliffs, and the truth is before each of them.
+
+    Where a sample puts a cliff is one chance, how high it is another. With the error spent where
+    curves spread most, and nothing taken off for what that misses, 0.87 were held.
+    """
+    rng, held = np.random.default_rng(15), []
+    for _ in range(400):
+        # The first curve is what the sample errs by, the others differ from it as it does from 0.
+        errors = 0.8 * rng.normal(size=(1001, 1)) + 0.6 * rng.normal(size=(1001, 12))
+        curves = 0.1 * (errors[1:] - errors[0])
+        for cliff in (2, 6, 10):
+            curves[:, cliff] -= 3.0 * (rng.random(1000) > rng.random())
+        low, high = rank_envelope(curves, curves, curves, 0.05)
+        held.append(np.all((low <= 0.0) & (high >= 0.0)))
     assert not_below(held, 0.94)

@@ -170,8 +170,12 @@ def test_prevalence_is_drawn_only_if_random():
 
 def test_fixed_prevalence_is_narrower_and_above_the_minimum_curve():
     ranking = sample(100, 100)
-    fixed = pr.band(ranking, rng=0, sampling="classes")
-    assert fixed.width.mean() < pr.band(ranking, rng=0).width.mean()
+    # By the draws a mean width of 0.16 varies by 0.004 with 2,000 of them, as much as both differ.
+    random, fixed = (
+        pr.band(ranking, rng=0, sampling=sampling, n_resamples=40_000)
+        for sampling in ("rows", "classes")
+    )
+    assert fixed.width.mean() < random.width.mean()
     assert np.all(fixed.low >= 0.5 * fixed.x / (0.5 * fixed.x + 0.5) - 1e-12)
 
 

@@ -7,11 +7,21 @@ import math
 import numpy as np
 import numpy.typing as npt
 
+from precall._rounding import TOLERANCE
+
 FloatArray = npt.NDArray[np.float64]
 
 # Tail in which the drawn curves' spread is measured to weigh the two sides of every grid point.
 _SPREAD_TAIL = 0.02
 _SMALLEST_SPREAD = 1e-3
+# No side of a point counts more than so many times the median one: error that is spent on the few
+# points of a cliff buys little of the band's width.
+_MOST_WEIGHT = 2.0
+# Heights are dense in a part of their spread: in this share of it lie three quarters of them, or in
+# more (normal ones: in half of it, a limit at 1: in a quarter), unless the curve falls off a cliff
+# there. At half of this share it surely does. Chosen on curves with one to three cliffs.
+_DENSE = 0.2
+_PARTS, _DENSEST = 48, 36
 
 
 def rank_envelope(
@@ -23,6 +33,12 @@ def rank_envelope(
     each divided by a weight. Equal weights would give every point the same local level and so
     wide limits where the curves spread; weights proportional to the spread (median to the 2 %
     and 98 % quantiles) spend the error where it buys most width.
+
+    Where the curve falls off a cliff, a drawn one is before it or behind it by chance, and at some
+    height there by another chance. The truth is on one side, so what its limit leaves out is
+    decided by the product u v of two uniform numbers: it is under a level c with probability
+    ``c + c log(1/c)``, although a share c of the drawn curves is left out. So little error is spent
+    there, and the rest of it is taken from `alpha`, once for each cliff.
 
     Parameters
     ----------
@@ -38,21 +54,56 @@ def rank_envelope(
     low_sorted, low_rank = _ranks(lower)
     high_sorted, high_rank = _ranks(-upper)
     ranked = np.sort(curves.T, axis=1)
-    middle = ranked[:, draws // 2]
-    tail = round(_SPREAD_TAIL * (draws - 1))
-    spread = np.stack([middle - ranked[:, tail], ranked[:, -1 - tail] - middle])
-    weights = np.maximum(spread, _SMALLEST_SPREAD)
-    weights /= weights.mean()
+    density = _density(ranked)
+    weights = _weights(ranked, density)
 
     low_rank *= (1.0 / weights[0])[:, None]
     high_rank *= (1.0 / weights[1])[:, None]
     extremeness = np.minimum(low_rank, high_rank, out=low_rank).min(axis=0)
-    left_out = min(math.floor(alpha * draws), draws - 1)
-    cut = np.partition(extremeness, left_out)[left_out]
+    most = min(math.floor(alpha * draws), draws - 1)
+    first = np.sort(np.partition(extremeness, most)[: most + 1])
+    spent = np.arange(most + 1) / draws + _missed_at_cliffs(first, weights, density, draws)
+    affordable = int(np.count_nonzero(spent <= alpha + TOLERANCE))
+    cut = float(first[max(affordable - 1, 0)])
     return (
         _order_statistic(low_sorted, cut * weights[0]),
         -_order_statistic(high_sorted, cut * weights[1]),
     )
+
+
+def _density(ranked: FloatArray) -> FloatArray:
+    """Share of the spread that holds the densest three quarters of the heights, for every point."""
+    draws = ranked.shape[1]
+    tail = round(_SPREAD_TAIL * (draws - 1))
+    places = np.linspace(tail, draws - 1 - tail, _PARTS + 1).round().astype(np.int64)
+    parts = np.sort(np.diff(ranked[:, places], axis=1), axis=1)
+    whole = parts.sum(axis=1)
+    dense = parts[:, :_DENSEST].sum(axis=1)
+    return np.asarray(np.divide(dense, whole, out=np.ones_like(whole), where=whole > 0))
+
+
+def _weights(ranked: FloatArray, density: FloatArray) -> FloatArray:
+    """How much error is spent below and above the median of every point, 1 on average."""
+    draws = ranked.shape[1]
+    middle, tail = ranked[:, draws // 2], round(_SPREAD_TAIL * (draws - 1))
+    spread = np.stack([middle - ranked[:, tail], ranked[:, -1 - tail] - middle])
+    weights = np.maximum(spread, _SMALLEST_SPREAD)
+    weights = np.minimum(weights, _MOST_WEIGHT * np.median(weights))
+    weights *= np.clip(density / _DENSE, 1.0 / draws, 1.0)
+    return np.asarray(weights / weights.mean())
+
+
+def _missed_at_cliffs(
+    cuts: FloatArray, weights: FloatArray, density: FloatArray, draws: int
+) -> FloatArray:
+    """What is missed at cliffs beyond the share of curves that is left out, for every cut.
+
+    Neighbouring points of one cliff miss together, so what counts is how much it rises.
+    """
+    cliff = np.clip(2.0 - 2.0 * density / _DENSE, 0.0, 1.0)
+    level = np.clip(cuts[:, None] * weights.max(axis=0) / draws, 1.0 / draws, 1.0 / math.e)
+    missed = -cliff * level * np.log(level)
+    return np.asarray(np.maximum(np.diff(missed, axis=1, prepend=0.0), 0.0).sum(axis=1))
 
 
 def _ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
