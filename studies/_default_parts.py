@@ -324,17 +324,23 @@ NOISES: dict[str, Callable[[float], Pair]] = {
 }
 
 
+#: How far apart the classes of groups are: on average, and where it says so.
+DISTANCES = {"near the floor": 0.3, "near the ceiling": 5.0}
+
+
 def _group(case: Case, rng: np.random.Generator) -> tuple[Array, Array]:
     """Labels and scores of one group: its size and how far apart its classes are vary.
 
     ``5 groups, spread 1, larger are better``: sizes are lognormal, and depend on the distance.
+    ``near the floor`` at the end says that classes are hardly apart.
     """
+    distance = DISTANCES.get(case.design.rpartition(", ")[2], 1.5)
     sizes = float(case.design.split("spread ")[1].split(",")[0])
     common, alone = rng.normal(size=2)
-    other = 0.8 * common + 0.6 * alone if case.design.endswith("better") else alone
+    other = 0.8 * common + 0.6 * alone if "better" in case.design else alone
     n_pos = max(2, round(case.positives * float(np.exp(sizes * common))))
     n_neg = max(2, round(n_pos * (1.0 - case.prevalence) / case.prevalence))
-    model = NOISES[case.model](1.5 + 0.5 * other)
+    model = NOISES[case.model](distance + 0.5 * other)
     y, s = model.sample(n_pos, n_neg, rng)
     return y, s
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ._results import Results, Row, markdown_table
+from ._results import Results, Row, core_minutes, markdown_table
 
 #: What the dissertation's figures show: three score models at one prevalence.
 _MODELS = ("binormal_1", "bibeta", "offset_uniform")
@@ -53,7 +53,8 @@ def write_page(
         f"{results.settings['n_resamples']} replicates (bootstrap), "
         f"seed {results.settings['seed']}. A case is a score model, a number of positives and a "
         "prevalence. Widths are geometric means over the cases, relative to logit's; every case is "
-        "in the table `intervals.csv` beside this page.\n\n"
+        "in the table `intervals.csv` beside this page. "
+        f"{core_minutes([*results.rows, *again.rows])}\n\n"
         "![Coverage, width over the ideal width, and location](intervals.svg)\n\n"
         "The figure is that of Boyd (2014, figures 4.7 to 4.9) in kind. The ideal width is what "
         "holds 95 % of the estimates; an interval sits at the estimate (binomial, logit), at the "

@@ -21,7 +21,7 @@ from precall.exceptions import PrecallWarning
 from precall.simulate import HELD_OUT, UNSEEN
 
 from ._cases import run_cases
-from ._default_parts import CLUSTER_DESIGNS, NOISES, PARTS, Case
+from ._default_parts import CLUSTER_DESIGNS, DISTANCES, NOISES, PARTS, Case
 from ._defaults_page import write_page
 from ._results import Results, Row
 
@@ -67,6 +67,11 @@ GROUPED = tuple(
     for count in (5, 10, 20)
     for spread in (0.5, 1.0)
     for kind in ("any", "larger are better")
+) + tuple(
+    f"{count} groups, spread 1, {kind}, {place}"
+    for count in (5, 10, 20)
+    for kind in ("any", "larger are better")
+    for place in DISTANCES
 )
 SUMMARISED = tuple(
     f"{count} tasks, {kind}" for count in (5, 10, 20) for kind in ("alike", "different")

@@ -140,18 +140,25 @@ def random_groups(rng, n_groups, max_size, levels=None):
     return y[order], s[order], groups[order]
 
 
-def limits_over_groups(value, groups, quantile):
+def limits_over_groups(value, groups, quantile, bounds=None, *, centred=True):
     """Limits of a value in which groups count by their positives, drawn from many groups.
 
     `value` is of a list of groups, each of them ``(positives, rest)``; `quantile` is that of t with
-    the degrees of freedom that it is called with. Every group is really left out.
+    the degrees of freedom that it is called with. Every group is really left out. With `bounds`
+    everything is in log odds between them; what is left out is about its mean if it is `centred`.
     """
     whole = value(groups)
     left_out = [value(groups[:place] + groups[place + 1 :]) for place in range(len(groups))]
     positives = [n for n, _ in groups]
     share = [n / sum(positives) for n in positives]
     t = quantile(max(1 / sum(p**2 for p in share) - 1, 1))
-    centre = sum(left_out) / len(groups)
+    centre = sum(left_out) / len(groups) if centred else whole
+    if bounds is not None:
+        floor, top = bounds
+        room = min(whole - floor, top - whole) / 2
+        kept = [min(max(whole + v - centre, floor + room), top - room) for v in left_out]
+        left_out = [math.log((v - floor) / (top - v)) for v in kept]
+        whole = centre = math.log((whole - floor) / (top - whole))
     half = t * math.sqrt(sum((v - centre) ** 2 for v in left_out))
     down, up = farther([centre - v for v in left_out])
     low, high = whole - half * down, whole + half * up
@@ -176,7 +183,9 @@ def limits_over_groups(value, groups, quantile):
         high = max(high, moved + t * math.sqrt(error) * up)
     if slope < 0:
         low = min(low, moved - t * math.sqrt(error) * down)
-    return low, high
+    if bounds is None:
+        return low, high
+    return tuple(floor + (top - floor) / (1 + math.exp(-end)) for end in (low, high))
 
 
 def farther(moved):
@@ -185,17 +194,18 @@ def farther(moved):
     return math.exp(0.75 * max(-skewness, 0)), math.exp(0.75 * max(skewness, 0))
 
 
-def mean_limits(values, quantile):
-    """Limits of the mean of values between 0 and 1: t of log odds, each group left out."""
+def mean_limits(values, quantile, floor=0.0):
+    """Limits of the mean of values between a floor and 1: t of log odds, each group left out."""
     mean, count = sum(values) / len(values), len(values)
-    room = min(mean, 1 - mean) / 2
+    room = min(mean - floor, 1 - mean) / 2
     odds = []
     for place in range(count):
         others = values[:place] + values[place + 1 :]
-        kept = min(max(sum(others) / len(others), room), 1 - room)
-        odds.append(math.log(kept / (1 - kept)))
+        kept = min(max(sum(others) / len(others), floor + room), 1 - room)
+        odds.append(math.log((kept - floor) / (1 - kept)))
     moved = [sum(odds) / count - each for each in odds]
     half = quantile(count - 1) * math.sqrt(sum(m**2 for m in moved) * (count - 1) / count)
     down, up = farther(moved)
-    centre = math.log(mean / (1 - mean))
-    return tuple(1 / (1 + math.exp(-end)) for end in (centre - half * down, centre + half * up))
+    centre = math.log((mean - floor) / (1 - mean))
+    ends = centre - half * down, centre + half * up
+    return tuple(floor + (1 - floor) / (1 + math.exp(-end)) for end in ends)

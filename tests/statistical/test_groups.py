@@ -1,6 +1,7 @@
 """What is said of many groups holds as often as claimed: intervals, tests, warnings."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -125,4 +126,18 @@ def test_the_mean_of_skewed_groups_is_held(shape, count):
     truth = shape[0] / sum(shape)
     limits = np.array([mean_limits(values, 0.95, (0.0, 1.0)) for values in drawn])
     held = np.count_nonzero((limits[:, 0] <= truth) & (truth <= limits[:, 1]))
+    assert held >= binom.ppf(1e-4, trials, 0.93)
+
+
+@pytest.mark.parametrize("shape", [(9.0, 0.6), (0.6, 2.0)])
+def test_weighted_means_of_skewed_groups_are_held(shape):
+    """Student's t of the values themselves holds .91 and .93 of these."""
+    rng, trials, count = np.random.default_rng(6), 2000, 5
+    truth = shape[0] / sum(shape)
+    held = 0
+    for _ in range(trials):
+        sizes = np.ceil(20 * np.exp(0.5 * rng.normal(size=count)))
+        left_out = weighted_mean(rng.beta(*shape, size=count), sizes)[1]
+        low, high = replace(left_out, bounds=(0.0, 1.0)).limits(0.95)
+        held += low <= truth <= high
     assert held >= binom.ppf(1e-4, trials, 0.93)

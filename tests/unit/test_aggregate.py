@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import precall as pr
+from precall import metrics
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.groups.averages import aggregate, weighted_mean
 from precall.groups.downsampling import downsample_effect, undo_downsampling
@@ -37,16 +38,23 @@ def test_mean_and_weighted_mean_equal_their_definition(metric):
     values = per_group(rankings, metric).values
     result = aggregate(rankings, metric)
     assert result.estimate == pytest.approx(values.mean(), abs=1e-14)
-    limits = naive_groups.mean_limits(values.tolist(), lambda degrees: stats.t.ppf(0.975, degrees))
+    # Of the group with the lowest prevalence.
+    floor = metrics.parse(metric).floor(rankings[int(np.argmin(rankings.prevalence))])
+    limits = naive_groups.mean_limits(
+        values.tolist(), lambda degrees: stats.t.ppf(0.975, degrees), floor
+    )
     assert (result.interval.low, result.interval.high) == pytest.approx(limits, abs=1e-12)
     np.testing.assert_array_equal(result.per_group, values)
     weighted = aggregate(rankings, metric, how="weighted", confidence_level=0.8)
     assert weighted.estimate == pytest.approx(np.average(values, weights=rankings.n_pos), abs=1e-14)
-    share = rankings.n_pos / rankings.n_pos.sum()
-    moved = share * (values - weighted.estimate) / (1 - share)
-    half = stats.t.ppf(0.9, 1 / np.sum(share**2) - 1) * math.sqrt(np.sum(moved**2))
-    half *= naive_groups.farther(moved.tolist())[0]
-    assert weighted.interval.low == pytest.approx(max(weighted.estimate - half, 0), abs=1e-12)
+    slower = naive_groups.limits_over_groups(
+        lambda groups: sum(n * v for n, v in groups) / sum(n for n, _ in groups),
+        list(zip(rankings.n_pos.tolist(), values.tolist(), strict=True)),
+        lambda degrees: stats.t.ppf(0.9, degrees),
+        (floor, 1.0),
+        centred=False,
+    )
+    assert (weighted.interval.low, weighted.interval.high) == pytest.approx(slower, abs=1e-12)
     assert weighted.interval.confidence_level == 0.8
 
 
@@ -57,11 +65,17 @@ def test_weighted_mean_with_equal_weights_is_the_mean():
     rankings = rank_groups(y, rng.normal(size=300) + y, group)
     mean, weighted = (aggregate(rankings, how=how) for how in ("mean", "weighted"))
     assert weighted.estimate == pytest.approx(mean.estimate, abs=1e-14)
-    # Each residual counts as if its group had not been in the mean: G/(G - 1) in the variance.
+    # All of what leaving out a group moves counts, in log odds: (G - 1)/G of it in a mean.
     values = mean.per_group
-    half = t_quantile(0.95, 5) * math.sqrt(np.sum((values - values.mean()) ** 2)) / 5
-    factors = naive_groups.farther((values - values.mean()).tolist())
-    assert weighted.interval.width == pytest.approx(half * sum(factors), abs=1e-13)
+    odds = np.log(mean.estimate / (1 - mean.estimate))
+    left = (values.sum() - values) / 5
+    moved = odds - np.log(left / (1 - left))
+    half = t_quantile(0.95, 5) * math.sqrt(np.sum(moved**2))
+    down, up = naive_groups.farther(moved.tolist())
+    expected = [1 / (1 + math.exp(-end)) for end in (odds - half * down, odds + half * up)]
+    assert (weighted.interval.low, weighted.interval.high) == pytest.approx(expected, abs=1e-13)
+    wider = math.sqrt(6 / 5)
+    assert weighted.interval.width == pytest.approx(wider * mean.interval.width, rel=0.02)
 
 
 @pytest.mark.parametrize("metric", ["aucnpr", "aucpr", "auroc"])

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import precall as pr
+from precall import metrics
 from precall.groups.averages import aggregate, weighted_mean
 from precall.groups.group_limits import mean_limits, t_quantile
 from precall.groups.ranking_by_group import rank_groups
@@ -90,6 +91,9 @@ def test_pooled_limits_agree_with_the_slow_reference(metric):
     rng = np.random.default_rng(3)
     y, s, group = tasks(rng, [0.1, 0.3, 0.5, 0.2, 0.4, 0.3], size=60)
 
+    rankings = rank_groups(y, s, group)
+    lowest = int(np.argmin(rankings.prevalence))
+
     def together(found):
         y_true, y_score = zip(*(rows for _, rows in found), strict=True)
         return alone(pr.rank(np.concatenate(y_true), np.concatenate(y_score)))
@@ -98,9 +102,10 @@ def test_pooled_limits_agree_with_the_slow_reference(metric):
         together,
         [(int(y[group == g].sum()), (y[group == g], s[group == g])) for g in range(6)],
         lambda degrees: stats.t.ppf(0.8, degrees),
+        (metrics.parse(metric).floor(rankings[lowest]), 1.0),
     )
     # Few enough thresholds for the table of cells to be exact.
-    found = aggregate(rank_groups(y, s, group), metric, how="pooled", confidence_level=0.6).interval
+    found = aggregate(rankings, metric, how="pooled", confidence_level=0.6).interval
     assert (found.low, found.high) == pytest.approx(expected, abs=1e-12)
 
 

@@ -224,11 +224,13 @@ def aggregate(
         estimate, left_out = weighted_mean(found.values[counted], group_set.all_positives[counted])
     else:
         estimate = float(np.mean(found.values[counted]))
-        limits = mean_limits(found.values[counted], level, what.bounds)
+        limits = mean_limits(found.values[counted], level, _range(group_set, what))
     if design == "classes":
         interval, left_out = _of_these_classes(group_set, what, how, found.values, level), None
     else:
-        limits = limits if left_out is None else left_out.limits(level)
+        if left_out is not None:
+            left_out = replace(left_out, bounds=_range(group_set, what))
+            limits = left_out.limits(level)
         interval = _interval(estimate, limits, level, how, what.bounds)
     verdict = None
     if group_set.pooled is not None:
@@ -268,6 +270,16 @@ def aggregate(
         comparability=verdict,
         design=design,
     )
+
+
+def _range(rankings: RankingSet, metric: Metric) -> tuple[float, float]:
+    """Between which values averages can lie: the floor is that of the lowest prevalence."""
+    low, high = metric.bounds
+    both = np.flatnonzero((rankings.n_pos > 0) & (rankings.n_neg > 0))
+    if metric.lower_is_better or not both.size:
+        return low, high
+    floor = metric.floor(rankings[int(both[np.argmin(rankings.prevalence[both])])])
+    return low if floor is None else max(low, floor), high
 
 
 def _of_these_classes(

@@ -1,4 +1,4 @@
-"""Limits over groups that are drawn from many: Student's t, and room for larger groups."""
+"""Limits over groups that are drawn from many: Student's t of log odds, room for larger groups."""
 
 from __future__ import annotations
 
@@ -49,38 +49,72 @@ def farther(skewness: float) -> tuple[float, float]:
     return math.exp(_FARTHER * max(-skewness, 0.0)), math.exp(_FARTHER * max(skewness, 0.0))
 
 
+Bounds = tuple[float, float]
+_UNBOUNDED = (-math.inf, math.inf)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scale:
+    """Log odds between the two ends of a range.
+
+    Values of groups near an end are skewed, and so is the average of few of them: there t reaches
+    too far on one side, and not far enough on the other.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, estimate: float, bounds: Bounds) -> Scale | None:
+        """Return the scale of an estimate; None where the range lacks an end, or at one of them."""
+        low, high = bounds
+        return cls(low=low, high=high) if high - low < math.inf and low < estimate < high else None
+
+    def odds(self, value: Any) -> Any:
+        """Return log odds."""
+        from scipy.special import logit
+
+        return logit((value - self.low) / (self.high - self.low))
+
+    def back(self, odds: float) -> float:
+        """Return what has these log odds."""
+        from scipy.special import expit
+
+        return float(self.low + (self.high - self.low) * expit(odds))
+
+    def odds_without(self, estimate: float, moved: FloatArray) -> FloatArray:
+        """Return log odds with one group left out: it moves no more than half way to an end."""
+        room = 0.5 * min(estimate - self.low, self.high - estimate)
+        return np.asarray(self.odds(np.clip(estimate - moved, self.low + room, self.high - room)))
+
+    def limits(self, estimate: float, low: float, high: float) -> tuple[float, float]:
+        """Return what has these limits of log odds; the estimate is between, despite rounding."""
+        return min(self.back(low), estimate), max(self.back(high), estimate)
+
+
 def mean_limits(
-    values: FloatArray, level: float, bounds: tuple[float, float] = (-math.inf, math.inf)
+    values: FloatArray, level: float, bounds: Bounds = _UNBOUNDED
 ) -> tuple[float, float] | None:
     """Limits of the mean over groups: Student's t, by what leaving out a group moves.
 
-    Values of groups near an end of their range are skewed, and so is the mean of few of them: there
-    t reaches too far on one side, and not far enough on the other. So where the range has two ends,
-    what is moved are log odds, and the limit on the side of the longer tail is farther. Leaving out
-    a group takes the mean no more than half way to an end. None for a single group.
+    Where the range has two ends, what is moved are log odds, and the limit on the side of the
+    longer tail is farther. None for a single group.
     """
-    from scipy.special import expit, logit
-
     if values.size < 2:
         return None
     mean, degrees = float(np.mean(values)), values.size - 1
     apart = settled(values - mean, mean)
     reach, spread = t_quantile(level, degrees), float(np.sum(apart**2))
-    low, high = bounds
-    length, room = high - low, min(mean - low, high - mean)
-    if length == math.inf or room <= 0.0 or spread == 0.0:
+    scale = Scale.around(mean, bounds)
+    if scale is None or spread == 0.0:
         half = reach * math.sqrt(spread / (values.size * degrees))
         return mean - half, mean + half
-    left_out = np.clip(mean - apart / degrees, low + 0.5 * room, high - 0.5 * room)
-    odds = logit((left_out - low) / length)
+    odds = scale.odds_without(mean, apart / degrees)
     moved = np.mean(odds) - odds
     half = reach * math.sqrt(float(np.sum(moved**2)) * degrees / values.size)
     down, up = farther(float(skewness_of(moved)))
-    centre = logit((mean - low) / length)
-    return (
-        float(low + length * expit(centre - half * down)),
-        float(low + length * expit(centre + half * up)),
-    )
+    centre = float(scale.odds(mean))
+    return scale.limits(mean, centre - half * down, centre + half * up)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,11 +128,14 @@ class LeftOut:
         How much each group moves the value: what is lost when it is left out.
     positives : array
         The positives of each group; two groups at least have some.
+    bounds : (float, float)
+        The range of the value. Where it has two ends, limits are those of log odds.
     """
 
     estimate: float
     moved: FloatArray
     positives: Array
+    bounds: Bounds = _UNBOUNDED
 
     @property
     def error(self) -> float:
@@ -118,6 +155,27 @@ class LeftOut:
         upper limit is that of the regression on the sizes if that one is higher. Where larger
         groups have lower values, the same holds for the lower limit.
         """
+        scale = Scale.around(self.estimate, self.bounds)
+        if scale is None:
+            return self._limits(level)
+        return scale.limits(self.estimate, *self._on_log_odds._limits(level))
+
+    def makes_room(self, level: float) -> bool:
+        """Return whether a limit is farther out than that of Student's t."""
+        scaled = self._on_log_odds
+        return scaled._limits(level) != scaled._plain_limits(level)
+
+    @cached_property
+    def _on_log_odds(self) -> LeftOut:
+        """The same in log odds, where there are any."""
+        scale = Scale.around(self.estimate, self.bounds)
+        if scale is None:
+            return self
+        centre = float(scale.odds(self.estimate))
+        moved = centre - scale.odds_without(self.estimate, self.moved)
+        return LeftOut(estimate=centre, moved=settled(moved, 1.0), positives=self.positives)
+
+    def _limits(self, level: float) -> tuple[float, float]:
         low, high = self._plain_limits(level)
         trend = self.trend
         centre, half = self.estimate + trend.shift, self._quantile(level) * trend.error
@@ -127,10 +185,6 @@ class LeftOut:
             min(low, centre - half * down) if trend.slope < 0 else low,
             max(high, centre + half * up) if trend.slope > 0 else high,
         )
-
-    def makes_room(self, level: float) -> bool:
-        """Return whether a limit is farther out than that of Student's t."""
-        return self.limits(level) != self._plain_limits(level)
 
     def _plain_limits(self, level: float) -> tuple[float, float]:
         half, (down, up) = self._quantile(level) * self.error, self._farther
