@@ -232,22 +232,21 @@ def test_intervals_again():
 
 def test_bands_again():
     """Every case in which the default looked too low was run again, and the first one once more."""
-    committed, first = table("bands_again"), table("bands")
-    cases = [tuple(row[name] for name in bands.CASE) for row in committed]
+    committed, first = read_rows(TABLES / "bands_again.csv"), table("bands")
     doubted = [
         tuple(row[name] for name in bands.CASE)
         for row in first
         if row["method"] == "fiducial" and row["coverage"] < bands.DOUBTED_UNDER
     ]
-    assert cases == doubted
-    (row,) = bands.simulate_case(*cases[0], data_sets=40, seed=SEED, methods=("fiducial",))
-    old = committed[0]
-    assert_close(
-        [
-            [(r["coverage"], r["standard_error"]) for r in (row, old)],
-            [(r["mean_width"], r["width_error"]) for r in (row, old)],
-        ]
-    )
+    assert [tuple(row[name] for name in bands.CASE) for row in committed] == doubted
+    for case, old in zip(doubted[:1], committed, strict=False):
+        (row,) = bands.simulate_case(*case, data_sets=40, seed=SEED, methods=("fiducial",))
+        assert_close(
+            [
+                [(r["coverage"], r["standard_error"]) for r in (row, old)],
+                [(r["mean_width"], r["width_error"]) for r in (row, old)],
+            ]
+        )
 
 
 def test_band_theory():
