@@ -81,28 +81,6 @@ def test_loading_imports_beside_the_body_and_leaves_the_turns_of_threads_as_they
     assert {"precall.evaluation.build", "scipy.special"} <= loaded
 
 
-def test_nobody_waits_for_what_is_needed_later_until_it_is_imported():
-    code = (
-        "import sys, threading\n"
-        "from precall.cli import special_functions\n"
-        "usual, hold = sys.getswitchinterval(), threading.Event()\n"
-        "load = special_functions.import_module\n"
-        "def slow(name):\n"
-        "    assert name != 'precall.gates' or hold.wait(60)\n"
-        "    return load(name)\n"
-        "special_functions.import_module = slow\n"
-        "with special_functions.loading('precall.groups', later=('precall.gates',)):\n"
-        "    pass\n"
-        "assert 'precall.groups' in sys.modules and 'precall.gates' not in sys.modules\n"
-        "assert sys.getswitchinterval() < usual\n"
-        "hold.set()\n"
-        "for thread in threading.enumerate():\n"
-        "    thread is threading.current_thread() or thread.join(60)\n"
-        "assert 'precall.gates' in sys.modules and sys.getswitchinterval() == usual"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 def test_loading_has_a_core_for_itself_and_gives_it_back():
     """Also where an import fails, so that what is read and ranked later has all cores."""
     code = (

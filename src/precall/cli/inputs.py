@@ -125,7 +125,7 @@ def evaluated(
 ) -> Evaluation:
     """Evaluate a file: in memory, or piece by piece if it is large.
 
-    `needed` are modules that the caller needs then: they are loaded beside the work.
+    `needed` are modules that the caller needs then: they are loaded while the file is read.
     """
     roles = request.roles
     settings: dict[str, Any] = {
@@ -159,7 +159,7 @@ def evaluated(
                 )
             special_functions.load()
             return _evaluated_by_pieces(files, request, settings)
-        with special_functions.loading(_EVALUATION, later=needed), spinner() as say:
+        with special_functions.loading(_EVALUATION, *needed), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
             rows = Rows(

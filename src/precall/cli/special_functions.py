@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from threading import Event
 from typing import Any
 
 from .._threads import start_apart, take_core
@@ -21,42 +20,35 @@ _SHORT_TURN = 1e-5
 
 
 @contextmanager
-def loading(*modules: str, later: Sequence[str] = ()) -> Iterator[None]:
+def loading(*modules: str) -> Iterator[None]:
     """Import them and other modules beside the body, which waits for a file and needs none.
 
     Importing takes one thread, and longer than reading and ranking most files: it has a core for
-    itself, and the body the others. What is needed `later` is imported last, and nobody waits for
-    it here: who imports it then waits as long as it takes.
+    itself, and the body the others.
     """
     import pyarrow as pa
 
     cores, give_back = pa.cpu_count(), take_core()
-    usual, ready = sys.getswitchinterval(), Event()
 
     def run() -> None:
         try:
             load()
             for module in modules:
                 import_module(module)
-            if later:
-                ready.set()
-            for module in later:
-                import_module(module)
         finally:
-            sys.setswitchinterval(usual)
             pa.set_cpu_count(cores)  # also for what is being read
             give_back()
-            ready.set()
 
     pa.set_cpu_count(max(cores - 1, 1))
-    # Importing holds the lock of the interpreter: the others would wait long for each of their
-    # steps.
+    beside = start_apart(run)
+    usual = sys.getswitchinterval()
+    # Importing holds the lock of the interpreter: the body would wait long for each of its steps.
     sys.setswitchinterval(_SHORT_TURN)
-    start_apart(run)
     try:
         yield
     finally:
-        ready.wait()
+        beside.join()
+        sys.setswitchinterval(usual)
 
 
 def load() -> None:
