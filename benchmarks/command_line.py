@@ -1,7 +1,5 @@
 """The command line, the start of its process included, beside a script of the usual libraries."""
 
-import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.harness import Budget, Race, benchmark
+from benchmarks.programs import run_python
 from benchmarks.rank_and_ap import data
 
 SCRIPT = "pandas + scikit-learn"
@@ -42,8 +41,8 @@ def command_line(quick: bool) -> Iterator[Race]:
         yield Race(
             title="1,000 rows",
             jobs={
-                "precall evaluate": partial(_run, *EVALUATE, str(path), *COLUMNS),
-                SCRIPT: partial(_run, "-c", USUAL, str(path)),
+                "precall evaluate": partial(run_python, *EVALUATE, str(path), *COLUMNS),
+                SCRIPT: partial(run_python, "-c", USUAL, str(path)),
             },
             repeats=3 if quick else 7,
             budgets=(Budget(peer=SCRIPT, at_most=0.4),),
@@ -53,9 +52,9 @@ def command_line(quick: bool) -> Iterator[Race]:
         yield Race(
             title=f"{rows:,} rows",
             jobs={
-                "precall evaluate": partial(_run, *EVALUATE, str(path), *COLUMNS),
-                SCRIPT: partial(_run, "-c", USUAL, str(path)),
-                READING: partial(_run, "-c", READ, str(small), str(path), str(half)),
+                "precall evaluate": partial(run_python, *EVALUATE, str(path), *COLUMNS),
+                SCRIPT: partial(run_python, "-c", USUAL, str(path)),
+                READING: partial(run_python, "-c", READ, str(small), str(path), str(half)),
             },
             repeats=3 if quick else 7,
             budgets=() if quick else (Budget(peer=READING, at_most=1),),
@@ -74,7 +73,3 @@ def csv(rows: int) -> Iterator[Path]:
         path = Path(folder) / "scores.csv"
         pa.csv.write_csv(pa.table({"label": label, "score": score}), path)
         yield path
-
-
-def _run(*arguments: str) -> None:
-    subprocess.run([sys.executable, *arguments], stdout=subprocess.DEVNULL, check=True)

@@ -1,11 +1,10 @@
 """What importing this library costs a program that has nothing loaded yet."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import partial
 
 from benchmarks.harness import Budget, Race, benchmark
+from benchmarks.programs import run_python
 
 PEER = "scipy.special"
 
@@ -16,14 +15,10 @@ def import_time(quick: bool) -> Iterator[Race]:
     yield Race(
         title="a fresh interpreter",
         jobs={
-            "precall": partial(_run, "from precall import *"),
-            PEER: partial(_run, f"import {PEER}"),
+            "precall": partial(run_python, "-c", "from precall import *"),
+            PEER: partial(run_python, "-c", f"import {PEER}"),
         },
         repeats=5 if quick else 15,
         budgets=(Budget(peer=PEER, at_most=1.3),),
         bounds=(PEER,),
     )
-
-
-def _run(code: str) -> None:
-    subprocess.run([sys.executable, "-c", code], check=True)

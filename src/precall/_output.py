@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,7 +38,7 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     target = Path(path).resolve()
     mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else 0o666 & ~_umask()
     # The name is known before the file is there, so that an interrupt at any moment removes it.
-    unfinished = target.with_name(f".{target.stem[:40]}-{secrets.token_hex(6)}{target.suffix}")
+    unfinished = target.with_name(f".{target.stem[:40]}-{os.urandom(6).hex()}{target.suffix}")
     try:
         # Only its owner can read it until it has the permissions that it is to have.
         os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from threading import Thread
@@ -24,6 +23,8 @@ def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]
     others = min(len(tasks), available_cores()) - 1 if rows >= THREADING_PAYS else 0
     if others < 1:
         return [task() for task in tasks]
+    from concurrent.futures import ThreadPoolExecutor  # takes a while, and few need it
+
     results: dict[int, Result] = {}
     left = iter(enumerate(tasks))
 

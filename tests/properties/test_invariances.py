@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import precall as pr
 from precall.metrics.confusion import AtThreshold
+from precall.metrics.precision_recall import areas_by_estimator, bounds_of_estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
 
@@ -154,3 +155,26 @@ def test_json_round_trip_changes_nothing(name, data):
     value, kept = METRICS[name].function, METRICS[name].kept
     ranking = pr.rank(*data, thresholds=kept)
     assert value(pr.Ranking.from_dict(ranking.to_dict())) == value(ranking)
+
+
+@given(
+    rows=st.lists(
+        st.tuples(st.booleans(), st.integers(0, 9), st.sampled_from([0.25, 1.0, 3.0])),
+        min_size=2,
+        max_size=40,
+    ),
+    weighted=st.booleans(),
+    missed=st.integers(0, 3),
+)
+@settings(max_examples=300, deadline=None)
+def test_every_estimator_of_the_rows_is_within_the_bounds(rows, weighted, missed):
+    """Findings compute the estimators only if their bounds are apart."""
+    y, s, w = map(np.array, zip(*rows, strict=True))
+    assume(y.any() and not y.all())
+    ranking = pr.rank(y, s, sample_weight=w if weighted else None, missed_positives=missed)
+    low, high = bounds_of_estimators(ranking)
+    areas = areas_by_estimator(ranking)
+    areas.pop("binormal", None)
+    assert len(areas) == len(pr.ESTIMATORS) - 1
+    for name, area in areas.items():
+        assert low - 1e-12 <= area <= high + 1e-12, name

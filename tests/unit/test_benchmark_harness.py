@@ -1,10 +1,13 @@
 """The harness: budgets are judged the right way round, and wrong answers are not timed."""
 
+import subprocess
+
 import pytest
 
 from benchmarks import harness
 from benchmarks.apart import run_apart
 from benchmarks.harness import Budget, Outcome, Race, lines, run
+from benchmarks.programs import run_python
 
 
 @pytest.mark.parametrize(
@@ -69,3 +72,10 @@ def test_a_benchmark_runs_in_a_process_of_its_own():
 def test_what_a_benchmark_raises_there_is_raised_here():
     with pytest.raises(KeyError, match="no such benchmark"):
         next(run_apart("no such benchmark", quick=True))
+
+
+def test_a_program_is_run_with_the_bytecode_that_an_installed_one_has(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    run_python("-c", "import sys; sys.exit(sys.dont_write_bytecode)")
+    with pytest.raises(subprocess.CalledProcessError):
+        run_python("-c", "raise SystemExit(3)")

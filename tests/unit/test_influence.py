@@ -8,7 +8,7 @@ import pytest
 
 import precall as pr
 from precall.exceptions import DirectionWarning, InputError
-from precall.inference.influence import linearise
+from precall.inference.influence import linearise, summed_cubes
 from precall.inference.resampling import resampler_for
 from precall.inference.rules import RULES
 from precall.inference.rules.bootstrap import resampled
@@ -273,7 +273,9 @@ def test_acceleration_is_the_skewness_of_the_rows_contributions(metric, weighted
     linear = linearise(functional, ranking.cells, ranking.squares)
     assert linear.positives == pytest.approx(np.sum(rows[y] ** 2), rel=1e-9)
     assert linear.negatives == pytest.approx(np.sum(rows[~y] ** 2), rel=1e-9)
-    assert linear.skewness == pytest.approx(np.sum(rows**3), rel=1e-9)
+    assert summed_cubes(functional, ranking.cells, ranking.squares) == pytest.approx(
+        np.sum(rows**3), rel=1e-9
+    )
     drawn = resampled(
         functional,
         RULES["bootstrap_bca"],

@@ -14,7 +14,6 @@ import numpy as np
 
 from .._optional import require
 from ..exceptions import InputError
-from ..ranking.grouping import as_group_labels
 from ..readers.columns import Roles
 from ..readers.label_columns import numeric_label
 from ..readers.messages import shown
@@ -228,6 +227,8 @@ def _named(rankings: Any) -> Any:
         names = [_name(label) for label in labels]
         return replace(rankings, labels=np.array(names, dtype=object)).select(positions(names))
     crossed = [tuple(map(_name, label)) for label in labels]
+    from ..ranking.grouping import as_group_labels
+
     return replace(rankings, labels=as_group_labels(crossed))
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..evaluation.quiet import quietly
 from ..exceptions import InputError, MemoryLimitError
-from ..ranking import Ranking, rank
 from ..readers.columns import Columns, Roles, columns_of
 from ..readers.large import LARGE, is_large, may_be_held, positive_label, stored_schema
 from ..readers.missing import without_missing
@@ -18,7 +17,6 @@ from ..readers.names import positions, with_crossing, with_names
 from ..readers.options import ReadOptions
 from ..readers.pieces import copied, has_text_for_numbers, is_read_at_random
 from ..readers.sources import File, opened
-from ..rows import Rows
 from . import special_functions
 from .databases import is_database, ranked_in_database
 from .lines import shown
@@ -28,13 +26,15 @@ from .options import Source
 if TYPE_CHECKING:
     from ..evaluation import Evaluation
     from ..metrics import Metric
+    from ..ranking import Ranking
 
 # Bytes that evaluating a ranking takes per distinct score of a positive while two models are in
 # work, and what each model keeps: measured on a million scores.
 _BYTES_PER_CELL, _BYTES_KEPT_PER_CELL = 520, 112
 _FEWEST_CELLS = 1_000
-# Takes longer to load than to read a file of some thousand rows.
-_EVALUATION = "precall.evaluation.build"
+# Needed as soon as a file is read, and then; the latter takes longer to load than to read a file of
+# some thousand rows.
+_ROWS, _EVALUATION = "precall.rows", "precall.evaluation.build"
 
 
 class FileRequest(NamedTuple):
@@ -109,6 +109,8 @@ def _ranked(request: FileRequest) -> dict[str, Ranking]:
         with special_functions.loading(), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
+    from ..ranking import rank
+
     return {
         name: rank(
             columns.positive,
@@ -159,9 +161,11 @@ def evaluated(
                 )
             special_functions.load()
             return _evaluated_by_pieces(files, request, settings)
-        with special_functions.loading(_EVALUATION, *needed), spinner() as say:
+        with special_functions.loading(_EVALUATION, *needed, first=_ROWS), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
+            from ..rows import Rows
+
             rows = Rows(
                 columns.positive,
                 columns.scores,

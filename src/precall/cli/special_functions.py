@@ -20,11 +20,11 @@ _SHORT_TURN = 1e-5
 
 
 @contextmanager
-def loading(*modules: str) -> Iterator[None]:
-    """Import them and other modules beside the body, which waits for a file and needs none.
+def loading(*modules: str, first: str | None = None) -> Iterator[None]:
+    """Import them and other modules beside the body, which waits for a file and needs none before.
 
-    Importing takes one thread, and longer than reading and ranking most files: it has a core for
-    itself, and the body the others.
+    Then it needs the `first` one. Importing takes one thread, and longer than reading and ranking
+    most files: it has a core for itself, and the body the others.
     """
     import pyarrow as pa
 
@@ -32,6 +32,8 @@ def loading(*modules: str) -> Iterator[None]:
 
     def run() -> None:
         try:
+            if first is not None:
+                import_module(first)
             load()
             for module in modules:
                 import_module(module)

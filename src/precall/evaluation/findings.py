@@ -269,16 +269,19 @@ def _estimators(model: ModelEvaluation, name: str) -> Iterator[Finding]:
     interval = model.measures["aucpr"].interval
     if interval is None:
         return
+    low, high = model.estimator_bounds
+    if high - low <= _DISAGREEMENT * interval.width:
+        return
     values = dict(model.estimators)
     values.pop("binormal", None)  # a model of the scores, not another way to add them up
-    low, high = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
-    spread = values[high] - values[low]
+    lowest, highest = min(values, key=values.__getitem__), max(values, key=values.__getitem__)
+    spread = values[highest] - values[lowest]
     if spread > _DISAGREEMENT * interval.width:
         decimals = wording.decimals_for(spread)
         yield _note(
             f"Estimators of the area disagree on {name}: from "
-            f"{wording.number(values[low], decimals)} ({low.replace('_', ' ')}) to "
-            f"{wording.number(values[high], decimals)} ({high.replace('_', ' ')}). Compare "
+            f"{wording.number(values[lowest], decimals)} ({lowest.replace('_', ' ')}) to "
+            f"{wording.number(values[highest], decimals)} ({highest.replace('_', ' ')}). Compare "
             "numbers only if they come from the same one."
         )
 
@@ -288,7 +291,7 @@ def _unbiased(model: ModelEvaluation) -> float | None:
     area = model.measures["aucpr"]
     if area.interval is None and not area.few_positives:
         return None
-    unbiased = model.estimators["leave_one_out"]
+    unbiased = model.unbiased
     much = area.estimate - unbiased > 0.1 * area.estimate
     return unbiased if much and math.isfinite(unbiased) else None
 

@@ -16,7 +16,11 @@ from ..curves import Curve, pr_curve
 from ..exceptions import InputError
 from ..inference.result import MetricInterval
 from ..metrics.conventions import Conventions, conventions
-from ..metrics.precision_recall import areas_by_estimator
+from ..metrics.precision_recall import (
+    PrecisionRecallArea,
+    areas_by_estimator,
+    bounds_of_estimators,
+)
 from ..points.constraints import OperatingPoint
 from ..ranking import Ranking
 from ..rows import Rows
@@ -250,6 +254,16 @@ class ModelEvaluation(Rich):
     def estimators(self) -> dict[str, float]:
         """The area by every estimator that is defined here."""
         return areas_by_estimator(self.there) if self.has_both_classes else {}
+
+    @cached_property
+    def estimator_bounds(self) -> tuple[float, float]:
+        """Bounds of the estimators that are sums over the rows, for much less than those cost."""
+        return bounds_of_estimators(self.there)
+
+    @cached_property
+    def unbiased(self) -> float:
+        """Average precision with its bias removed."""
+        return PrecisionRecallArea("leave_one_out").of_ranking(self.there)
 
     @cached_property
     def conventions(self) -> Conventions:

@@ -35,8 +35,6 @@ class Linearisation(NamedTuple):
         a class weigh the same. Heavy rows at one end of the scores move both.
     top : array
         Change by one more negative (of weight 1) at the place of the highest-ranked one.
-    skewness : array
-        Sum of the cubed contributions of all rows, for the acceleration of BCa.
     """
 
     positives: FloatArray
@@ -44,7 +42,6 @@ class Linearisation(NamedTuple):
     slope: FloatArray
     together: FloatArray
     top: FloatArray
-    skewness: FloatArray
 
 
 def linearise(
@@ -56,19 +53,6 @@ def linearise(
     n, _ = totals(cells)
     ours, tied, above, below, missed = centred = centred_values(values, cells)
     negative = Cells(*(np.asarray(v) for v in values))
-    # The average weight of a cell's rows, needed only for the cubes.
-    cubes = squares and _cube_factors(cells, squares)
-    parts = [
-        (ours, counts.positives, cubes and cubes.positives),
-        (tied, counts.tied, cubes and cubes.tied),
-        (above, counts.above, cubes and cubes.above),
-    ]
-    third = sum(
-        _inner(part**2 * part, count if factor is None else count * factor)
-        for part, count, factor in parts
-    )
-    third = third + below**3 * (counts.below if cubes is None else counts.below * cubes.below)
-    third = third + missed**3 * counts.missed
     return Linearisation(
         positives=_inner(ours**2, counts.positives) + missed**2 * counts.missed,
         negatives=_inner(tied**2, counts.tied)
@@ -77,8 +61,18 @@ def linearise(
         slope=metric.prevalence_slope(cells) if slope else np.zeros(np.shape(n)),
         together=with_prevalence(centred, cells, squares),
         top=np.abs(_at_the_top(negative, cells)),
-        skewness=np.asarray(third),
     )
+
+
+def summed_cubes(metric: Metric, cells: Cells, squares: Cells | None = None) -> FloatArray:
+    """Sum of the cubed contributions of all rows, for the acceleration of BCa."""
+    ours, tied, above, below, missed = centred_values(metric.gradient(cells), cells)
+    counts = squares or cells
+    if squares is not None:  # times the average weight of each cell's rows
+        factors = _cube_factors(cells, squares)._replace(missed=1.0)
+        counts = Cells(*(count * factor for count, factor in zip(counts, factors, strict=True)))
+    cubes = Cells(*(part**2 * part for part in (ours, tied, above, below, missed)))
+    return np.asarray(_summed(cubes, counts))
 
 
 def deciding_rows(

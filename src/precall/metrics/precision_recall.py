@@ -331,3 +331,24 @@ def areas_by_estimator(ranking: Ranking) -> dict[str, float]:
     areas = _threads.each_in_threads(area, list(ESTIMATORS), _ROWS_PER_THRESHOLD * len(ranking))
     found = zip(ESTIMATORS, areas, strict=True)
     return {name: area for name, area in found if area is not None}
+
+
+def bounds_of_estimators(ranking: Ranking) -> tuple[float, float]:
+    """Bounds of the area by every estimator that is a sum over the rows, of both classes.
+
+    From row to row such a curve stays in the box between the counts of the one before and those of
+    the next one; the hull and the area without bias leave it, and are computed. In a quarter of the
+    time that all of them take.
+    """
+    steps = make_steps(ranking.cells, ranking.squares)
+    n_pos = steps.n_pos[..., 0]
+    worst = ratio(steps.tp0, steps.tp0 + steps.fp1 + steps.gap)
+    best = ratio(steps.tp1, steps.tp1 + steps.fp_last)
+    others = [
+        PrecisionRecallArea(name).area_of(ranking, steps)
+        for name in ("interpolated_convex", "leave_one_out")
+    ]
+    return (
+        min(float(np.sum(steps.weight * worst) / n_pos), *others),
+        max(float(np.sum(steps.weight * best) / n_pos), *others),
+    )

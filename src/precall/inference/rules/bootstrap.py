@@ -17,7 +17,7 @@ from ...metrics import Metric
 from ...ranking import Cells, Ranking
 from .. import limits
 from ..clusters import draw_cells
-from ..influence import Linearisation, linearise, total_variance
+from ..influence import Linearisation, linearise, summed_cubes, total_variance
 from ..resampling import Progress, Resampler, replicate, resampler_for
 from ..units import Units
 from .rule import Case, Rule
@@ -201,7 +201,8 @@ def resampled(
         linear = linearise(metric, ranking.cells, ranking.squares, slope=varying)
         error = _error(metric, linear, ranking.cells, sizes, estimate)
         total = float(linear.positives + linear.negatives)
-        acceleration = float(linear.skewness) / (6.0 * total**1.5) if total > 0 else 0.0
+        cubes = float(summed_cubes(metric, ranking.cells, ranking.squares))
+        acceleration = cubes / (6.0 * total**1.5) if total > 0 else 0.0
 
     def statistic(cells: Cells, squares: Cells | None) -> Any:
         values = metric.to_unit(metric.value(cells, squares))
