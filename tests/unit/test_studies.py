@@ -74,6 +74,7 @@ SLICES = {
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
     folds: {
+        "time": Clock(),
         "cases": lambda quick: [
             folds.Case("heavy tails", 80, 0.3, "quadratic discriminant", scheme)
             for scheme in ("plain", "nested", "repeated")
