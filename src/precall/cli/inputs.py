@@ -17,7 +17,7 @@ from ..readers.names import positions, with_crossing, with_names
 from ..readers.options import ReadOptions
 from ..readers.pieces import copied, has_text_for_numbers, is_read_at_random
 from ..readers.sources import File, opened
-from . import special_functions
+from . import loading
 from .databases import is_database, ranked_in_database
 from .lines import shown
 from .moving import progress_bar, spinner
@@ -85,7 +85,7 @@ class TooManyScoresError(InputError):
 
 def read(file: Source, roles: Roles, reading: ReadOptions) -> Columns:
     """Read the columns, saying so on a terminal."""
-    with special_functions.loading(), spinner() as say, opened(file, reading) as files:
+    with loading.beside(), spinner() as say, opened(file, reading) as files:
         say("reading")
         return columns_of(files, roles, file)
 
@@ -106,7 +106,7 @@ def _ranked(request: FileRequest) -> dict[str, Ranking]:
         if is_large(files, roles, memory=request.memory):
             with in_pieces(files, request) as paths:
                 return ranked_by_pieces(paths, request)
-        with special_functions.loading(), spinner() as say:
+        with loading.beside(), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
     from ..ranking import rank
@@ -159,9 +159,9 @@ def evaluated(
                     "--net-benefit and --cost-ratio need all rows in memory, and this file is "
                     "larger than --memory: raise --memory or leave them out."
                 )
-            special_functions.load()
+            loading.special_functions()
             return _evaluated_by_pieces(files, request, settings)
-        with special_functions.loading(_EVALUATION, *needed, first=_ROWS), spinner() as say:
+        with loading.beside(_EVALUATION, *needed, first=_ROWS), spinner() as say:
             say("reading")
             columns = columns_of(files, roles, request.file)
             from ..rows import Rows

@@ -1,4 +1,4 @@
-"""SciPy's special functions, loaded beside other work and without what only builds NumPy."""
+"""What a command loads beside reading: SciPy's special functions first, and quickly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHORT_TURN = 1e-5
 
 
 @contextmanager
-def loading(*modules: str, first: str | None = None) -> Iterator[None]:
+def beside(*modules: str, first: str | None = None) -> Iterator[None]:
     """Import them and other modules beside the body, which waits for a file and needs none before.
 
     Then it needs the `first` one. Importing takes one thread, and longer than reading and ranking
@@ -34,7 +34,7 @@ def loading(*modules: str, first: str | None = None) -> Iterator[None]:
         try:
             if first is not None:
                 import_module(first)
-            load()
+            special_functions()
             for module in modules:
                 import_module(module)
         finally:
@@ -42,18 +42,18 @@ def loading(*modules: str, first: str | None = None) -> Iterator[None]:
             give_back()
 
     pa.set_cpu_count(max(cores - 1, 1))
-    beside = start_apart(run)
+    thread = start_apart(run)
     usual = sys.getswitchinterval()
     # Importing holds the lock of the interpreter: the body would wait long for each of its steps.
     sys.setswitchinterval(_SHORT_TURN)
     try:
         yield
     finally:
-        beside.join()
+        thread.join()
         sys.setswitchinterval(usual)
 
 
-def load() -> None:
+def special_functions() -> None:
     """Import ``scipy.special``, which every interval needs, in two thirds of the time.
 
     SciPy copies the namespace of NumPy, name by name, and so loads the parts of it that wait to be
