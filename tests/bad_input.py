@@ -293,6 +293,16 @@ CASES = (
             _input("labels and scores are one argument, pr.rank(y_true, y_score)"),
         ),
         (
+            "labels and scores where a metric is called",
+            "pr.metrics.auroc()(y, s)",
+            _input("a metric takes one argument without a name, got 2: pass pr.rank(y_true"),
+        ),
+        (
+            "labels and scores where a change of models is judged",
+            "pr.gate(y, s)",
+            _input("got 2: pass pr.Rows(y_true, {'old': s_old, 'new': s_new})"),
+        ),
+        (
             "scores of two models one by one",
             "pr.compare(y, np.array(s), np.array(s))",
             _input("several models are one too, {'a': s_a, 'b': s_b}"),

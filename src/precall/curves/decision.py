@@ -20,6 +20,7 @@ from ..exceptions import InputError, UndefinedMetricError
 from ..metrics._kernels import roc_hull
 from ..metrics.utility import require_probabilities
 from ..ranking import Ranking, as_ranked
+from ..ranking.reflex import takes_one
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -145,6 +146,7 @@ class DecisionCurve(Rich):
         return drawing(self.x, self.y, labels=self.labels)
 
 
+@takes_one("pr.rank(y_true, y_score)")
 def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
     """Return the lowest expected cost over all shares of the cost (Drummond & Holte 2006).
 
@@ -192,6 +194,7 @@ def cost_curve(data: Any, *, model: str | None = None) -> DecisionCurve:
     )
 
 
+@takes_one("pr.Rows(y_true, y_score)")
 def net_benefit_curve(
     data: Any,
     *,
@@ -249,6 +252,7 @@ def net_benefit_curve(
     )
 
 
+@takes_one("pr.Rows(y_true, y_score)")
 def brier_curve(rows: Any, *, model: str | None = None) -> DecisionCurve:
     """Return the cost of acting on ``score >= c`` over cost shares ``c`` (Ferri et al. 2011).
 

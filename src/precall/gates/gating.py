@@ -21,6 +21,7 @@ from ..inference.result import MetricInterval, one_sided_limits
 from ..inference.sampling import varying_prevalence
 from ..metrics import Metric
 from ..ranking import Ranking
+from ..ranking.reflex import takes_one
 from ..ranking.stored import read_ranking
 from ..rows import Rows
 from . import looks as looking
@@ -35,6 +36,7 @@ _QUANTILES = 4
 _LEVELS = (0.5, 0.9999)
 
 
+@takes_one("pr.Rows(y_true, {'old': s_old, 'new': s_new})")
 def gate(
     rows: Rows,
     *,

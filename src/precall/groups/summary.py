@@ -24,6 +24,7 @@ from ..inference.bands.band import Band
 from ..metrics import aucpr
 from ..ranking.checks import require_scored
 from ..ranking.ranking_set import RankingSet, as_ranking_set
+from ..ranking.reflex import takes_one
 from .group_values import per_group
 from .summary_bands import GRID, pooled_band, precision_on_grid, reference_band, vertical_band
 
@@ -126,6 +127,7 @@ def _without_nan(values: list[float]) -> list[float | None]:
     return [None if value != value else value for value in values]
 
 
+@takes_one("pr.rank_groups(y_true, y_score, groups)")
 def summary_curve(
     rankings: object,
     *,

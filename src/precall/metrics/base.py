@@ -18,6 +18,7 @@ from ..exceptions import InputError, UndefinedMetricError, UndefinedMetricWarnin
 from ..ranking import Ranking, as_ranked
 from ..ranking.checks import require_scored
 from ..ranking.number_layout import Cells
+from ..ranking.reflex import takes_one
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -186,12 +187,13 @@ class Metric:
 
     # What follows from that.
 
+    @takes_one("pr.rank(y_true, y_score)", method=True)
     def __call__(self, data: Any) -> float:
         """Return the metric of a Ranking, or of Rows with one model.
 
         With an empty class it is a convention's value, with a warning.
         """
-        return self.called(data, 4)
+        return self.called(data, 5)
 
     def called(self, data: Any, stacklevel: int) -> float:
         """Do what a call does, and let warnings point to the caller's line."""
@@ -334,7 +336,7 @@ class OnData(Metric):
         return str(self.at)
 
 
-def warn_undefined(ranking: Ranking, title: str, stacklevel: int = 3) -> None:
+def warn_undefined(ranking: Ranking, title: str, stacklevel: int) -> None:
     """Say which class is empty; the caller then returns the convention's value."""
     missing = "negatives" if ranking.n_pos else "positives"
     warnings.warn(

@@ -14,6 +14,7 @@ from typing import Any
 from .._notebook import Rich
 from ..exceptions import InputError
 from ..ranking import Ranking, as_ranked
+from ..ranking.reflex import takes_one
 from ._kernels import make_steps
 from ._tool_areas import THRESHOLDS, Seen
 from ._tools import RULES, ToolRule
@@ -115,6 +116,7 @@ class Conventions(Rich):
         return {row.name: row.to_dict() for row in self.rows}
 
 
+@takes_one("pr.rank(y_true, y_score)")
 def conventions(data: Any, *, model: str | None = None) -> Conventions:
     """Return what well-known tools print as the area under the curve of this data.
 
@@ -172,7 +174,7 @@ def conventions(data: Any, *, model: str | None = None) -> Conventions:
     if ranking.n_pos and ranking.n_neg:
         seen = Seen(ranking, make_steps(ranking.of_positives.cells))
     else:
-        warn_undefined(ranking, "AUCPR")
+        warn_undefined(ranking, "AUCPR", 4)
     return Conventions(rows=tuple(_row(rule, seen) for rule in RULES))
 
 

@@ -13,6 +13,7 @@ from precall._threads import in_threads
 from precall._validation import as_choice, as_count, as_fraction, as_generator, as_range
 from precall.exceptions import InputError, UndefinedMetricError
 from precall.ranking import Ranking
+from precall.ranking.reflex import takes_one
 from precall.rows import Rows
 
 from ..sampling import varying_prevalence
@@ -34,6 +35,7 @@ _BLOCK = 1 << 20
 _SURE = 8.0
 
 
+@takes_one("pr.Rows(y_true, {'old': s_old, 'new': s_new})")
 def difference_band(
     rows: Rows,
     *,
