@@ -19,6 +19,9 @@ class Unavailable(Exception):
 SHORTEST_MEASUREMENT = 0.02
 # A job whose first call lasts this long is long enough, and too long to be tried once more.
 PLAINLY_LONG = 0.5
+# Rivals whose best times are within this ratio of the subject's go on, this many times as long: one
+# lucky or unlucky measurement should not decide who is faster.
+CLOSE, LONGER = 1.2, 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +88,12 @@ class Outcome:
         """Seconds for the whole work: of jobs that did a part of it, scaled up."""
         return {name: took / self.race.part.get(name, 1.0) for name, took in self.seconds.items()}
 
+    def close(self) -> list[str]:
+        """Rivals about as fast as the subject."""
+        own = self.costs[self.subject]
+        rivals = [peer for peer in self.peers if peer not in self.race.bounds]
+        return [peer for peer in rivals if 1 / CLOSE < self.costs[peer] / own < CLOSE]
+
     def verdicts(self) -> dict[Budget, bool]:
         return {budget: budget.holds(self.costs, self.subject) for budget in self.race.budgets}
 
@@ -103,7 +112,7 @@ def benchmark(function: Benchmark) -> Benchmark:
 
 
 def run(race: Race) -> Outcome:
-    """Best of `race.repeats` measurements for every job, the jobs taking turns."""
+    """Best of `race.repeats` measurements for every job, in turns; close rivals go on."""
     returned, first = {}, {}
     for name, job in race.jobs.items():
         start = time.perf_counter()
@@ -113,9 +122,16 @@ def run(race: Race) -> Outcome:
     del returned
     calls = {name: _calls(job, first[name]) for name, job in race.jobs.items()}
     best = dict.fromkeys(race.jobs, float("inf"))
-    for _ in range(race.repeats):
-        for name, job in race.jobs.items():
-            best[name] = min(best[name], _measure(job, calls[name]) / calls[name])
+
+    def take_turns(names: Iterable[str], rounds: int) -> None:
+        for _ in range(rounds):
+            for name in names:
+                best[name] = min(best[name], _measure(race.jobs[name], calls[name]) / calls[name])
+
+    take_turns(race.jobs, race.repeats)
+    close = Outcome(race=race, seconds=best).close()
+    if close:
+        take_turns([next(iter(race.jobs)), *close], (LONGER - 1) * race.repeats)
     return Outcome(race=race, seconds=best, remark=remark)
 
 

@@ -150,9 +150,10 @@ def _top(results: Results) -> str:
 
 Written by `{COMMAND}{" --quick" if results.quick else ""}` in {results.minutes:.0f} minutes, and
 not edited by hand. All jobs of a line ran in one process, on the same data, in turns, and every
-table in a process of its own; the best time of one call counts. Before anything was timed the
-answers were compared, and where a peer computes something else, the difference is printed under
-the table.{quick}{busy}
+table in a process of its own; the best time of one call counts, and where two are within a fifth
+of each other they are timed four times as often. Before anything was timed the answers were
+compared, and where a peer computes something else, the difference is printed under the
+table.{quick}{busy}
 
 A time is followed by its ratio to this library's: 3× took three times as long, 0.5× half as long.
 Inputs are converted before the clock starts: tensors for torchmetrics, a frame for polars. Scores

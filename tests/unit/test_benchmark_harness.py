@@ -1,6 +1,7 @@
 """The harness: budgets are judged the right way round, and wrong answers are not timed."""
 
 import subprocess
+from functools import partial
 
 import pytest
 
@@ -24,15 +25,28 @@ def test_budgets(budget, own, holds, says):
     assert budget.describe() == says
 
 
-def test_every_job_is_measured_as_often_as_the_others_and_in_turns(monkeypatch):
+def timed(took, called):
+    """A clock that jobs move forward by what each of them takes, and jobs that do."""
+    now = [0.0]
+
+    def job(name):
+        called.append(name)
+        now[0] += took[name]
+
+    return lambda: now[0], {name: partial(job, name) for name in took}
+
+
+def test_jobs_are_measured_in_turns_and_those_that_are_close_go_on(monkeypatch):
     monkeypatch.setattr(harness, "SHORTEST_MEASUREMENT", 0.0)
     called = []
-    jobs = {name: lambda name=name: called.append(name) for name in ("own", "peer")}
-    outcome = run(Race(title="", jobs=jobs, repeats=3))
-    warm_up = ["own", "peer"] * 2  # once for the answers, once to see how long a call takes
-    assert called == warm_up + ["own", "peer"] * 3
+    took = {"own": 1.0, "faster": 0.5, "close": 1.15, "sort": 1.1, "slower": 1.3}
+    clock, jobs = timed({name: each / 10 for name, each in took.items()}, called)
+    monkeypatch.setattr(harness.time, "perf_counter", clock)
+    outcome = run(Race(title="", jobs=jobs, repeats=3, bounds=("sort",)))
+    first = list(took) * 2  # once for the answers, once to see how long a call takes
+    assert called == first + list(took) * 3 + ["own", "close"] * 9
     assert outcome.subject == "own"
-    assert all(0 <= seconds < float("inf") for seconds in outcome.seconds.values())
+    assert outcome.seconds == pytest.approx({name: each / 10 for name, each in took.items()})
 
 
 def test_jobs_that_disagree_are_not_timed():
