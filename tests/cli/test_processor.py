@@ -1,0 +1,108 @@
+"""Commands sort without AVX-512 where that is faster, and nobody else's process is touched."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from precall.cli import processor
+
+ZEN_4 = {"vendor_id": "AuthenticAMD", "cpu family": "25", "flags": "fpu sse avx2 avx512f avx512dq"}
+DISABLED = "NPY_DISABLE_CPU_FEATURES"
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """One that says nothing of NumPy, in a process where nobody asked for warnings."""
+    found = {name: value for name, value in os.environ.items() if name != DISABLED}
+    monkeypatch.setattr(processor.os, "environ", found)
+    monkeypatch.setattr(processor.sys, "warnoptions", [])
+    return found
+
+
+@pytest.fixture
+def described(tmp_path):
+    def write(**facts):
+        lines = (f"{name:15}: {value}" for name, value in (ZEN_4 | facts).items())
+        path = tmp_path / "cpuinfo"
+        path.write_text("processor : 0\n" + "\n".join(lines) + "\n\n" + "processor : 1\n" * 400)
+        return path
+
+    return write
+
+
+def test_on_zen_4(environment, described):
+    processor.avoid_slow_sort(described())
+    assert environment[DISABLED] == "X86_V4"
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"flags": "fpu sse avx2"},  # Zen 3
+        {"cpu family": "26"},  # Zen 5
+        {"vendor_id": "GenuineIntel", "cpu family": "6"},
+        {"flags": "fpu avx512frog"},
+    ],
+)
+def test_not_on_other_processors(environment, described, facts):
+    processor.avoid_slow_sort(described(**facts))
+    assert DISABLED not in environment
+
+
+def test_not_where_the_system_does_not_say(environment, tmp_path):
+    processor.avoid_slow_sort(tmp_path / "nothing")
+    assert DISABLED not in environment
+
+
+def test_not_where_somebody_has_said_what_to_leave_out(environment, described):
+    environment[DISABLED] = ""
+    processor.avoid_slow_sort(described())
+    assert environment[DISABLED] == ""
+
+
+def test_not_where_warnings_were_asked_for(environment, described, monkeypatch):
+    monkeypatch.setattr(processor.sys, "warnoptions", ["error"])
+    processor.avoid_slow_sort(described())
+    assert DISABLED not in environment
+
+
+def test_only_a_process_of_our_own_is_touched():
+    """A command says it before NumPy is loaded; a call of the function says nothing."""
+    code = (
+        "import os, sys\n"
+        "from precall.cli import main, processor\n"
+        "processor._is_zen_4 = lambda described: True\n"
+        "main(['--version'])\n"
+        f"assert {DISABLED!r} not in os.environ\n"
+        "sys.argv[1:] = ['--version']\n"
+        "main()\n"
+        f"assert os.environ[{DISABLED!r}] == 'X86_V4'\n"
+        "assert 'numpy' not in sys.modules"
+    )
+    silent = {name: value for name, value in os.environ.items() if name != DISABLED}
+    silent.pop("PYTHONWARNINGS", None)
+    subprocess.run([sys.executable, "-c", code], check=True, env=silent)
+
+
+def test_a_command_says_the_same_with_and_without(tmp_path):
+    rng = np.random.default_rng(4)
+    label = (rng.random(30_000) < 0.1).astype(int)
+    table = np.column_stack([label, rng.standard_normal(label.size) + label])
+    path = tmp_path / "scores.csv"
+    np.savetxt(path, table, delimiter=",", header="y,s", comments="", fmt=["%d", "%.17g"])
+    stored, found = tmp_path / "ranking.json", []
+    columns = ["--label", "y", "--score", "s"]
+    for setting in ("", processor._FEATURE):
+        done = subprocess.run(
+            [sys.executable, "-m", "precall", "rank", path, *columns, "-o", stored],
+            env={**os.environ, DISABLED: setting},
+            capture_output=True,
+            check=True,
+        )
+        assert not done.stderr
+        found.append(json.loads(stored.read_text()))
+    assert found[0] == found[1]
