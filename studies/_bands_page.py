@@ -72,8 +72,9 @@ def _doubted(again: list[Row], found: dict[tuple[Any, ...], dict[str, Row]]) -> 
                 + [f"{r['coverage']:.4f} ± {r['standard_error']:.4f}" for r in (first, row)]
             )
     if not lines:
-        lowest = min((rows["fiducial"]["coverage"] for rows in found.values()), default=1.0)
-        return f"\n\nThe lowest of the {len(found)} coverages of `fiducial` is {lowest:.4f}."
+        held = [rows["fiducial"]["coverage"] for rows in found.values() if "fiducial" in rows]
+        lowest = min(held, default=1.0)
+        return f"\n\nThe lowest of the {len(held)} coverages of `fiducial` is {lowest:.4f}."
     low = float(np.mean([row["coverage"] for row in again]))
     return (
         f"\n\nThe lowest of {len(found)} cases is low by luck too, so cases in which `fiducial` "

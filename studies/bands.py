@@ -172,18 +172,22 @@ def _multinomial(
 
 
 def limits_by(methods: Sequence[str], request: BandRequest) -> dict[str, Limits]:
-    """Return the limits of some methods; those that draw the same curves share them."""
+    """Return the limits of some methods; those that draw the same curves share them.
+
+    Others draw from streams of their own, so that no method's limits depend on which are beside it.
+    """
     limits = {}
+    curved, smoothed, asymptotic = (replace(request, rng=each) for each in request.rng.spawn(3))
     if {"fiducial", "pointwise"} & set(methods):
-        curves = draw_curves(request)
+        curves = draw_curves(curved)
         limits["fiducial"] = envelope_of(request, curves)
         limits["pointwise"] = tails_of(request, curves)
     if {"clemencon_vayatis", "bootstrap"} & set(methods):
-        replicates = make_replicates(request, None, "gaussian", None, None)
+        replicates = make_replicates(smoothed, None, "gaussian", None, None)
         limits["clemencon_vayatis"] = ball_of(request, replicates)
         limits["bootstrap"] = studentised_of(request, replicates)
     if "asymptotic" in methods:
-        limits["asymptotic"] = asymptotic_limits(request)
+        limits["asymptotic"] = asymptotic_limits(asymptotic)
     if "exact" in methods:
         limits["exact"] = exact_limits(request)
     return {method: limits[method] for method in methods}

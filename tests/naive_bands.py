@@ -47,16 +47,30 @@ def fiducial_rates(counts, m, grid, n_draws, rng):
 
 
 def rank_envelope(curves, lower, upper, alpha):
-    """The weighted rank envelope by its definition, one draw and one point at a time."""
-    draws, points = curves.shape
+    """The weighted rank envelope by its definition, one draw and one point at a time.
+
+    Of curves without cliffs.
+    """
+    points = curves.shape[1]
     spread = np.empty((2, points))
     for k in range(points):
         column = sorted(curves[:, k])
-        middle = column[draws // 2]
-        tail = round(0.02 * (draws - 1))
+        middle = column[len(column) // 2]
+        tail = round(0.02 * (len(column) - 1))
         spread[0, k] = max(middle - column[tail], 1e-3)
-        spread[1, k] = max(column[draws - 1 - tail] - middle, 1e-3)
-    weights = spread / spread.mean()
+        spread[1, k] = max(column[len(column) - 1 - tail] - middle, 1e-3)
+    usual = float(np.median(spread))
+    narrowest, chosen = math.inf, None
+    for most in (2.0, 3.0, 5.0, math.inf):
+        weights = np.array([[min(each, most * usual) for each in side] for side in spread])
+        low, high = _weighted_envelope(lower, upper, weights / weights.mean(), 0.05)
+        if (high - low).sum() < narrowest:
+            narrowest, chosen = (high - low).sum(), weights / weights.mean()
+    return _weighted_envelope(lower, upper, chosen, alpha)
+
+
+def _weighted_envelope(lower, upper, weights, alpha):
+    draws, points = lower.shape
     extremeness = []
     for i in range(draws):
         smallest = math.inf
@@ -69,7 +83,8 @@ def rank_envelope(curves, lower, upper, alpha):
     low, high = [], []
     for k in range(points):
         places = [
-            min(max(math.ceil(cut * weights[side, k]) - 1, 1), (draws + 1) // 2) for side in (0, 1)
+            min(max(math.ceil(cut * weights[side, k] - 1e-9) - 1, 1), (draws + 1) // 2)
+            for side in (0, 1)
         ]
         low.append(sorted(lower[:, k])[places[0] - 1])
         high.append(sorted(upper[:, k], reverse=True)[places[1] - 1])

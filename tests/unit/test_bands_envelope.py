@@ -30,17 +30,43 @@ def test_heights_are_dense_in_half_of_their_spread_and_in_little_of_it_at_a_clif
     assert density == pytest.approx([1.08 / 2.05, 0.05, 1.0], abs=0.03)
 
 
-def test_no_point_weighs_more_than_twice_the_median_one_and_a_cliff_little():
+def test_no_point_weighs_more_than_it_may_and_a_cliff_little():
     rng = np.random.default_rng(1)
     spread = [1.0, 1.0, 1.0, 1.0, 30.0]
     points = [size * rng.normal(size=DRAWS) for size in spread]
     points.append(np.where(np.arange(DRAWS) < 700, 0.0, 50.0) + rng.normal(size=DRAWS))
     ranked = heights(*points)
-    weights = envelope._weights(ranked, envelope._density(ranked))
-    assert weights.mean() == pytest.approx(1.0)
-    usual = weights[:, :4].mean()
-    assert weights[:, 4] == pytest.approx([2 * usual] * 2, rel=0.1)
-    assert weights[:, 5].max() < usual  # its spread is 25 times as large
+    for most, found in ((2.0, 2.0), (math.inf, 30.0)):
+        weights = envelope._weights(
+            envelope._spread(ranked), envelope._density(ranked), most, DRAWS
+        )
+        assert weights.mean() == pytest.approx(1.0)
+        usual = weights[:, :4].mean()
+        assert weights[:, 4] == pytest.approx([found * usual] * 2, rel=0.1)
+        # A cliff's spread is 25 times as large.
+        assert weights[:, 5].max() < most / 2 * usual
+        assert weights[:, 5].max() < 10 * usual
+
+
+@pytest.mark.parametrize("spread", [[1.0] * 20, [1.0] * 19 + [8.0], [8.0, 4.0, 2.0] + [0.5] * 17])
+def test_weights_are_cut_where_that_makes_the_band_narrowest(spread, monkeypatch):
+    """At one level, so that those of the others lie in each other."""
+    rng = np.random.default_rng(6)
+    curves = rng.standard_t(3, size=(DRAWS, len(spread))) * spread
+
+    def limits(alpha):
+        return np.stack(rank_envelope(curves, curves, curves, alpha))
+
+    narrow, low_and_high, wide = (limits(alpha) for alpha in (0.2, 0.05, 0.01))
+    for inner, outer in ((narrow, low_and_high), (low_and_high, wide)):
+        assert np.all(outer[0] <= inner[0])
+        assert np.all(inner[1] <= outer[1])
+    widths = []
+    for most in envelope._MOST_WEIGHTS:
+        monkeypatch.setattr(envelope, "_MOST_WEIGHTS", (most,))
+        widths.append(np.sum(np.diff(limits(0.05), axis=0)))
+    assert np.sum(np.diff(low_and_high, axis=0)) == min(widths)
+    assert (max(widths) > 1.01 * min(widths)) == (max(spread) > 1.0)
 
 
 def test_one_cliff_of_several_points_is_counted_once():

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import warnings
@@ -202,6 +203,21 @@ def test_an_interrupted_study_goes_on_where_it_stopped(study, whole, tmp_path):
     assert (begun == expected.bytes(".csv")) == (study is drug_discovery)
     assert table.read_bytes() == expected.bytes(".csv")
     assert (tmp_path / f"{name}.md").read_bytes() == expected.bytes(".md")
+
+
+def test_a_method_whose_rows_were_taken_out_is_run_again(whole, tmp_path):
+    """As after a change of one method: the page is written while most of its rows lack."""
+    expected = whole(bands)
+    shutil.copy(expected.folder / "bands.json", tmp_path)
+    header, *rows = (expected.folder / "bands.csv").read_text().splitlines(keepends=True)
+    kept = [row for row in rows if ",fiducial," not in row]
+    assert 0 < len(kept) < len(rows)
+    (tmp_path / "bands.csv").write_text("".join([header, *kept]))
+    with thin(bands):
+        bands.run(tmp_path, quick=True, workers=1)
+    found = (tmp_path / "bands.csv").read_text().splitlines(keepends=True)
+    assert sorted(found) == sorted([header, *rows])
+    assert (tmp_path / "bands.md").read_bytes() == expected.bytes(".md")
 
 
 @pytest.mark.parametrize("study", PARALLEL, ids=[NAMES[study] for study in PARALLEL])

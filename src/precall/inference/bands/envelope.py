@@ -7,16 +7,20 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from precall._rounding import TOLERANCE
+from precall._rounding import TOLERANCE, first_highest
 
 FloatArray = npt.NDArray[np.float64]
 
 # Tail in which the drawn curves' spread is measured to weigh the two sides of every grid point.
 _SPREAD_TAIL = 0.02
 _SMALLEST_SPREAD = 1e-3
-# No side of a point counts more than so many times the median one: error that is spent on the few
-# points of a cliff buys little of the band's width.
-_MOST_WEIGHT = 2.0
+# No side of a point counts more than so many times the median one, whichever makes the band
+# narrowest: error that is spent on the few points of a cliff buys little of its width, and on the
+# beginning of a curve of few positives much.
+_MOST_WEIGHTS = (2.0, 3.0, 5.0, math.inf)
+# The share of curves left out at which that is found: the same for all levels, or a band would not
+# lie in one of a higher level.
+_NARROWEST_AT = 0.05
 # Heights are dense in a part of their spread: in this share of it lie three quarters of them, or in
 # more (normal ones: in half of it, a limit at 1: in a quarter), unless the curve falls off a cliff
 # there. At half of this share it surely does. Chosen on curves with one to three cliffs.
@@ -32,7 +36,8 @@ def rank_envelope(
     A curve's extremeness is the smallest of its tail ranks over all grid points and both sides,
     each divided by a weight. Equal weights would give every point the same local level and so
     wide limits where the curves spread; weights proportional to the spread (median to the 2 %
-    and 98 % quantiles) spend the error where it buys most width.
+    and 98 % quantiles) spend the error where it buys most width. Weights are cut where that makes
+    the band narrower.
 
     Where the curve falls off a cliff, a drawn one is before it or behind it by chance, and at some
     height there by another chance. The truth is on one side, so what its limit leaves out is
@@ -50,25 +55,37 @@ def rank_envelope(
     alpha : float
         Share of curves that may be left out.
     """
-    draws = curves.shape[0]
     low_sorted, low_rank = _ranks(lower)
     high_sorted, high_rank = _ranks(-upper)
     ranked = np.sort(curves.T, axis=1)
-    density = _density(ranked)
-    weights = _weights(ranked, density)
+    density, spread = _density(ranked), _spread(ranked)
 
-    low_rank *= (1.0 / weights[0])[:, None]
-    high_rank *= (1.0 / weights[1])[:, None]
-    extremeness = np.minimum(low_rank, high_rank, out=low_rank).min(axis=0)
+    def limits(most_weight: float, alpha: float) -> tuple[FloatArray, FloatArray]:
+        weights = _weights(spread, density, most_weight, curves.shape[0])
+        low, high = (1.0 / weights)[..., None]
+        extremeness = np.minimum(low_rank * low, high_rank * high).min(axis=0)
+        cut = _cut(extremeness, weights, density, alpha)
+        return (
+            _order_statistic(low_sorted, cut * weights[0]),
+            -_order_statistic(high_sorted, cut * weights[1]),
+        )
+
+    def narrowness(most_weight: float) -> float:
+        low, high = limits(most_weight, _NARROWEST_AT)
+        return float(np.sum(low - high))
+
+    narrowest = first_highest([narrowness(each) for each in _MOST_WEIGHTS])
+    return limits(_MOST_WEIGHTS[narrowest], alpha)
+
+
+def _cut(extremeness: FloatArray, weights: FloatArray, density: FloatArray, alpha: float) -> float:
+    """The largest extremeness that a curve may have and be left out."""
+    draws = extremeness.size
     most = min(math.floor(alpha * draws), draws - 1)
     first = np.sort(np.partition(extremeness, most)[: most + 1])
     spent = np.arange(most + 1) / draws + _missed_at_cliffs(first, weights, density, draws)
     affordable = int(np.count_nonzero(spent <= alpha + TOLERANCE))
-    cut = float(first[max(affordable - 1, 0)])
-    return (
-        _order_statistic(low_sorted, cut * weights[0]),
-        -_order_statistic(high_sorted, cut * weights[1]),
-    )
+    return float(first[max(affordable - 1, 0)])
 
 
 def _density(ranked: FloatArray) -> FloatArray:
@@ -82,13 +99,17 @@ def _density(ranked: FloatArray) -> FloatArray:
     return np.asarray(np.divide(dense, whole, out=np.ones_like(whole), where=whole > 0))
 
 
-def _weights(ranked: FloatArray, density: FloatArray) -> FloatArray:
-    """How much error is spent below and above the median of every point, 1 on average."""
+def _spread(ranked: FloatArray) -> FloatArray:
+    """How far the heights lie below and above the median of every point."""
     draws = ranked.shape[1]
     middle, tail = ranked[:, draws // 2], round(_SPREAD_TAIL * (draws - 1))
     spread = np.stack([middle - ranked[:, tail], ranked[:, -1 - tail] - middle])
-    weights = np.maximum(spread, _SMALLEST_SPREAD)
-    weights = np.minimum(weights, _MOST_WEIGHT * np.median(weights))
+    return np.maximum(spread, _SMALLEST_SPREAD)
+
+
+def _weights(spread: FloatArray, density: FloatArray, most_weight: float, draws: int) -> FloatArray:
+    """How much error is spent below and above the median of every point, 1 on average."""
+    weights = np.minimum(spread, most_weight * np.median(spread))
     weights *= np.clip(density / _DENSE, 1.0 / draws, 1.0)
     return np.asarray(weights / weights.mean())
 
@@ -120,7 +141,10 @@ def _ranks(values: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _order_statistic(ranked: FloatArray, rank: FloatArray) -> FloatArray:
-    """Value at rank ceil(rank) - 1: one further out, for the cut was made on the same draws."""
+    """Value at rank ceil(rank) - 1: one further out, for the cut was made on the same draws.
+
+    Where the cut was made, the rank is a whole number but for rounding.
+    """
     last = (ranked.shape[1] + 1) // 2
-    position = np.clip(np.ceil(rank).astype(np.int64) - 1, 1, last) - 1
+    position = np.clip(np.ceil(rank * (1.0 - TOLERANCE)).astype(np.int64) - 1, 1, last) - 1
     return ranked[np.arange(ranked.shape[0]), position]
