@@ -5,19 +5,28 @@ import platform
 from pathlib import Path
 
 from benchmarks.peers import PEERS, version
+from precall.cli.processor import is_zen_4
 
 # Beside the peers themselves: what they and this library stand on.
 FOUNDATIONS = ("precall", "numpy", "scipy", "pyarrow", "pandas", "torch", "numba")
 
 
+SORTING = "numpy.sort"
+
+
 def machine() -> dict[str, str]:
-    return {
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "memory": f"{_memory() / 2**30:.0f} GiB",
-        "system": f"{platform.system()} {platform.machine()}",
-        "load before the run": f"{os.getloadavg()[0]:.1f}",
-    } | _threads()
+    sorting = {SORTING: "AVX-512, slow on Zen 4"} if is_zen_4() else {}
+    return (
+        {
+            "processor": _processor(),
+            "cores": str(os.cpu_count()),
+            "memory": f"{_memory() / 2**30:.0f} GiB",
+            "system": f"{platform.system()} {platform.machine()}",
+            "load before the run": f"{os.getloadavg()[0]:.1f}",
+        }
+        | sorting
+        | _threads()
+    )
 
 
 def versions() -> dict[str, str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from benchmarks import figures
 from benchmarks.harness import REGISTRY, Outcome, in_units
+from benchmarks.machine import SORTING
 from benchmarks.peers import Found
 
 COMMAND = "python -m benchmarks --page docs/benchmarks.md"
@@ -146,6 +147,13 @@ def _top(results: Results) -> str:
         if load > 0.5
         else ""
     )
+    slow = (
+        "\n\n**NumPy sorts slowly on this processor**: it takes AVX-512, which on Zen 4 needs six "
+        "times as long as AVX2 ([what helps](how-to/billions-of-rows.md#on-amds-zen-4)). Commands "
+        "avoid that; everything that ran in this process did not."
+        if SORTING in results.machine
+        else ""
+    )
     return f"""# Benchmarks
 
 Written by `{COMMAND}{" --quick" if results.quick else ""}` in {results.minutes:.0f} minutes, and
@@ -153,7 +161,7 @@ not edited by hand. All jobs of a line ran in one process, on the same data, in 
 table in a process of its own; the best time of one call counts, and where two are within a fifth
 of each other they are timed four times as often. Before anything was timed the answers were
 compared, and where a peer computes something else, the difference is printed under the
-table.{quick}{busy}
+table.{quick}{busy}{slow}
 
 A time is followed by its ratio to this library's: 3× took three times as long, 0.5× half as long.
 Inputs are converted before the clock starts: tensors for torchmetrics, a frame for polars. Scores

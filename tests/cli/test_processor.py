@@ -75,7 +75,7 @@ def test_only_a_process_of_our_own_is_touched():
     code = (
         "import os, sys\n"
         "from precall.cli import main, processor\n"
-        "processor._is_zen_4 = lambda described: True\n"
+        "processor.is_zen_4 = lambda described: True\n"
         "main(['--version'])\n"
         f"assert {DISABLED!r} not in os.environ\n"
         "sys.argv[1:] = ['--version']\n"

@@ -109,7 +109,10 @@ def test_a_remark_and_a_busy_machine_are_on_the_page():
         made_up({"auroc": [race]}, quick=True, machine={"load before the run": "2.4"})
     )
     assert "The machine was busy" in busy
+    assert "slowly" not in busy
     assert "quick run" in busy
+    slow = page.render(made_up({"auroc": [race]}, machine={"numpy.sort": "slow"}))
+    assert "NumPy sorts slowly on this processor" in slow
 
 
 def test_a_benchmark_without_a_heading_is_on_the_page_too():

@@ -17,19 +17,21 @@ _SETTING = "NPY_DISABLE_CPU_FEATURES"
 _FEATURE = "X86_V4"
 # The first of many processors: the rest of the file would be made while it is read.
 _ENOUGH = 4096
+_DESCRIBED = Path("/proc/cpuinfo")
 
 
-def avoid_slow_sort(described: Path = Path("/proc/cpuinfo")) -> None:
+def avoid_slow_sort(described: Path = _DESCRIBED) -> None:
     """Let NumPy sort without AVX-512 on Zen 4, unless the environment says what to leave out.
 
     Nor where somebody wants to see, or to stop at, warnings: NumPy has one for a name that it does
     not know.
     """
-    if _SETTING not in os.environ and not sys.warnoptions and _is_zen_4(described):
+    if _SETTING not in os.environ and not sys.warnoptions and is_zen_4(described):
         os.environ[_SETTING] = _FEATURE
 
 
-def _is_zen_4(described: Path) -> bool:
+def is_zen_4(described: Path = _DESCRIBED) -> bool:
+    """Return whether NumPy's sort for AVX-512 is slow here."""
     try:
         with described.open(encoding="ascii", errors="replace") as file:
             text = file.read(_ENOUGH)
