@@ -23,25 +23,31 @@ def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]
     others = min(len(tasks), available_cores()) - 1 if rows >= THREADING_PAYS else 0
     if others < 1:
         return [task() for task in tasks]
-    from concurrent.futures import ThreadPoolExecutor  # takes a while, and few need it
-
     results: dict[int, Result] = {}
+    failed: list[BaseException] = []
     left = iter(enumerate(tasks))
 
     def work(done: Callable[[], object] = int) -> None:
         try:
             for place, task in left:
+                if failed:
+                    break
                 results[place] = task()
+        except BaseException as error:  # noqa: BLE001 (raised where somebody waits for it)
+            failed.append(error)
         finally:
             done()
 
     # The caller works too: a thread less to wait for, and its memory is warm. What the tasks do in
-    # threads of their own finds the cores taken.
-    with ThreadPoolExecutor(max_workers=others) as pool:
-        beside = [pool.submit(work, take_core()) for _ in range(others)]
-        work()
-        for each in beside:
-            each.result()
+    # threads of their own finds the cores taken. A pool of threads takes longer to set up.
+    beside = [Thread(target=work, args=(take_core(),)) for _ in range(others)]
+    for thread in beside:
+        thread.start()
+    work()
+    for thread in beside:
+        thread.join()
+    if failed:
+        raise failed[0]
     return [results[place] for place in range(len(tasks))]
 
 

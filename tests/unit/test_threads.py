@@ -1,6 +1,7 @@
 """Tasks that share the cores: the same answers in the same order, and the same errors."""
 
 import threading
+import time
 from functools import partial
 
 import pytest
@@ -43,6 +44,21 @@ def test_an_error_of_any_task_is_raised(fails, monkeypatch):
 
     with pytest.raises(ValueError, match=f"task {fails}"):
         _threads.each_in_threads(task, range(4), MANY)
+
+
+def test_after_an_error_no_further_task_is_begun(monkeypatch):
+    monkeypatch.setattr(_threads, "available_cores", lambda: 2)
+    done = []
+
+    def task(number):
+        if number == 0:
+            raise KeyboardInterrupt
+        time.sleep(0.001)
+        done.append(number)
+
+    with pytest.raises(KeyboardInterrupt):
+        _threads.each_in_threads(task, range(1000), MANY)
+    assert len(done) < 999
 
 
 def test_tasks_inside_tasks_find_the_cores_taken(monkeypatch):

@@ -402,6 +402,8 @@ class RankingSet(Rich):
     def parts(self) -> list[RankingSet]:
         """Cut the set into consecutive groups of about equally many rows, which fit a cache."""
         edges = _grouping.blocks(self.offsets)
+        if edges.size <= 2:  # what is known of the groups stays known
+            return [self]
         return [self._between(int(first), int(last)) for first, last in pairwise(edges)]
 
     def __repr__(self) -> str:
