@@ -17,6 +17,9 @@ from precall.ranking import grouping, pooling
 from precall.ranking.ranking_set import RankingSet
 from tests import naive_groups
 
+# Groups whose rows fill a block.
+BLOCK_GROUPS = 8
+
 pytestmark = [
     pytest.mark.numerics,
     pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning"),
@@ -635,3 +638,15 @@ def test_a_row_without_positives_is_no_first_positive():
     """As in a replicate that did not draw the highest score."""
     cells = pr.ranking.Cells(np.array([0, 2]), np.array([1, 0]), np.array([1, 1]), 5)
     assert pr.metrics.reciprocal_rank().value(cells) == pytest.approx(1 / 4)
+
+
+@pytest.mark.parametrize(("groups", "parts"), [(1, 1), (BLOCK_GROUPS, 1), (BLOCK_GROUPS + 1, 2)])
+def test_a_set_is_cut_into_parts_only_if_it_is_larger_than_one(groups, parts):
+    """What is known of the groups of a small one stays known: it is its own part."""
+    codes = np.repeat(np.arange(groups), grouping.BLOCK_ROWS // BLOCK_GROUPS)
+    rankings = rank_groups(np.ones(codes.size, dtype=int), np.arange(codes.size), codes)
+    found = rankings.parts()
+    assert len(found) == parts
+    assert (found[0] is rankings) == (parts == 1)
+    assert sum(map(len, found)) == groups
+    assert np.array_equal(np.concatenate([part.n_pos for part in found]), rankings.n_pos)
