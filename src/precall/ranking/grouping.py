@@ -26,8 +26,9 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-# Rows handled at a time: what a block needs fits into a core's cache.
-BLOCK_ROWS = 131_072
+# Rows handled at a time: what a block needs fits into a cache. With smaller ones threads wait for
+# each other more often.
+BLOCK_ROWS = 262144
 # Integer labels within a range this many times the number of rows are counted, not sorted.
 _DENSE_RANGE = 4
 # Looking at so many rows takes as long as sorting one.
