@@ -724,13 +724,100 @@ def test_few_rows_are_read_once_and_counted_as_many_are(tmp_path, monkeypatch, w
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", noted)
     found = arrow.rank(path, **asked, progress=lambda *how_far: calls.append(how_far))
     assert len(opened) == 1
-    assert calls[-1] == (6_000, 6_000)
+    passes = 2 if weight else 1
+    assert calls[-1] == (passes * 3_000, passes * 3_000)
     monkeypatch.setattr("precall.engines._lanes._FEW_ROWS", 0)
     many = arrow.rank(path, **asked)
-    assert len(opened) == 3
+    assert len(opened) == 1 + passes
     assert found == many
     assert found.moments == many.moments
     assert found == pr.rank(y, columns["score"], sample_weight=weight and columns["weight"])
+
+
+def written(table, path, **options):
+    pq.write_table(table, path, **options)
+    return path
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{}, {"thresholds": [-1.25, 0.0, 2.5]}, {"missed_positives": 7}],
+    ids=["plain", "thresholds", "missed positives"],
+)
+def test_rows_that_fit_are_read_once_and_counted_as_in_two_passes(
+    asked, table, tmp_path, monkeypatch
+):
+    path = written(table, tmp_path / "data.parquet", row_group_size=700)
+    monkeypatch.setattr("precall.engines._lanes._FEW_ROWS", 0)
+    found = []
+    for memory, passes in ((2**20, 1), (100_000, 2)):
+        calls = []
+
+        def progress(done, total, calls=calls):
+            calls.append((done, total))
+
+        found.append(arrow.rank(path, **NAMES, **asked, memory=memory, progress=progress))
+        assert calls[-1] == (passes * ROWS, passes * ROWS)
+    whole = pr.rank(table["y"], table["s"], **asked)
+    assert found == [whole, whole]
+    for ranking in found:
+        assert np.allclose(ranking.moments, whole.moments, rtol=1e-12)
+
+
+def test_rows_that_do_not_fit_for_their_many_positives_are_read_again(tmp_path, monkeypatch):
+    rng = np.random.default_rng(3)
+    columns = {"y": rng.random(20_000) < 0.5, "s": rng.integers(0, 500, 20_000)}
+    path = written(pa.table(columns), tmp_path / "data.parquet", row_group_size=1_000)
+    monkeypatch.setattr("precall.engines._lanes._FEW_ROWS", 0)
+    calls = []
+    found = arrow.rank(path, **NAMES, memory=20_000 * 40, progress=lambda *call: calls.append(call))
+    assert found == pr.rank(columns["y"], columns["s"])
+    assert calls[0][1] == 20_000
+    done, total = calls[-1]
+    assert done == total > 40_000  # what was read in vain counts
+    assert [call[0] for call in calls] == sorted(call[0] for call in calls)
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5, 1.0])
+def test_memory_is_a_bound_for_rows_that_are_read_once(share, tmp_path):
+    rng = np.random.default_rng(8)
+    label = np.arange(400_000) < share * 400_000
+    columns = {"y": label, "s": rng.normal(size=label.size)}
+    path = written(pa.table(columns), tmp_path / "data.parquet", row_group_size=20_000)
+    memory = (24 * label.size + 80 * np.count_nonzero(label)) * 4 // 3 + 100_000
+    calls = []
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        arrow.rank(path, **NAMES, memory=memory, progress=lambda *call: calls.append(call))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert calls[-1] == (label.size, label.size)
+    assert peak - before < memory
+
+
+@pytest.mark.parametrize("wide", [0, 1])
+def test_files_of_different_types_that_are_read_once(wide, tmp_path):
+    """An integer beyond 2**53 and the number with a fraction that it is rounded to are tied."""
+    scores = [pa.array([2**53 + 1, 5], pa.int64()), pa.array([float(2**53), 0.5])]
+    labels = [[1, 0], [0, 1]]
+    places = (0, 1) if wide else (1, 0)
+    paths = [
+        written(pa.table({"y": labels[place], "s": scores[place]}), tmp_path / f"{number}.parquet")
+        for number, place in enumerate(places)
+    ]
+    found = arrow.rank(paths, **NAMES)
+    assert found == pr.rank([1, 0, 0, 1], [float(2**53), 5.0, float(2**53), 0.5])
+    assert found.tied.tolist() == [1, 0]
+
+
+def test_a_file_that_cannot_be_counted_is_named(table, tmp_path):
+    path = written(table, tmp_path / "data.parquet")
+    data = ds.dataset(path)
+    path.write_bytes(b"PAR1 no more")
+    with pytest.raises(InputError, match="data cannot be read"):
+        arrow.rank(data, **NAMES)
 
 
 def test_a_damaged_file_of_few_rows_is_named(tmp_path):

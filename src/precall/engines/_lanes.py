@@ -91,6 +91,12 @@ class Meter:
                 if self._progress is not None:
                     self._progress(self._done, self._total)
 
+    def start_again(self, passes: int) -> None:
+        """Other passes follow, after a first one that was given up."""
+        self._passes = passes
+        if self._total is not None:
+            self._total = self._done + passes * self._total
+
     def end_pass(self) -> None:
         """After the first pass the number of rows is known."""
         if self._total is None:
@@ -99,7 +105,8 @@ class Meter:
 
 def run_in_lanes(source: Source, request: Request, rows: int, meter: Meter) -> Run:
     """Return what applies a task to the shards of a source, in threads, and adds up the results."""
-    few = _are_few(source, rows)
+    known = row_count(source)
+    few = known is not None and known <= min(rows, _FEW_ROWS)  # threads would take longer to start
     held: list[Piece] = []
 
     def run(task: Any) -> Any:
@@ -136,10 +143,10 @@ def run_in_lanes(source: Source, request: Request, rows: int, meter: Meter) -> R
     return run
 
 
-def _are_few(source: Source, rows: int) -> bool:
-    """Whether all rows can be held, and starting threads would take longer than the work."""
+def row_count(source: Source) -> int | None:
+    """Rows of a source, where counting them is cheap."""
     with _errors_named():
-        return source.count_rows is not None and source.count_rows() <= min(rows, _FEW_ROWS)
+        return None if source.count_rows is None else source.count_rows()
 
 
 def pieces_of(

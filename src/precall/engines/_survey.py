@@ -96,7 +96,13 @@ class Survey:
     placed: bool = True
 
     def update(self, piece: Piece, positive: Mask, group_keys: Keys | None) -> None:
-        """Take in some rows; `group_keys` holds a hash of the group of each."""
+        """Take in some rows that are read again; `group_keys` holds a hash of the group of each."""
+        self.look_at(piece, positive)
+        found = checksum(positive, piece.scores, piece.weights, group_keys)
+        self.checksum = (self.checksum + found) % 2**64
+
+    def look_at(self, piece: Piece, positive: Mask) -> None:
+        """Take in some rows that are read only once, and need no checksum."""
         self.rows[piece.shard] = self.rows.get(piece.shard, 0) + piece.size
         dtype = piece.scores.dtype
         self.dtype = dtype if self.dtype is None else np.result_type(self.dtype, dtype)
@@ -111,8 +117,6 @@ class Survey:
         if piece.groups is not None:
             self._flaw("group", piece.groups.codes < 0, piece)
         self.labels = _most(combined(self.labels, _label_counts(piece, self.request.pos_label)))
-        found = checksum(positive, piece.scores, piece.weights, group_keys)
-        self.checksum = (self.checksum + found) % 2**64
 
     def _flaw(self, name: str, bad: Mask | None, piece: Piece) -> None:
         count = 0 if bad is None else int(np.count_nonzero(bad))

@@ -19,7 +19,8 @@ from ..ranking.scored_rows import ScoredRows
 from ..readers.options import ReadOptions
 from ._census import Room
 from ._columns import Request
-from ._lanes import LANES, Meter, Progress, pieces_of, run_in_lanes
+from ._held import can_be_held, rank_held
+from ._lanes import LANES, Meter, Progress, pieces_of, row_count, run_in_lanes
 from ._paired import PairedRequest, changed, read_paired
 from ._scored import ScoreRequest, scored_rows
 from ._sources import Source, open_source, spooled
@@ -56,8 +57,9 @@ def rank(
     """Rank data on disk, exactly, in bounded memory.
 
     Two passes over the columns asked for: the first collects the distinct scores of positives, the
-    second counts negatives on and between them. The result is the one that :func:`precall.rank`
-    gives with all rows in memory: the same counts to the last bit.
+    second counts negatives on and between them. Files whose rows fit into `memory` (about 16
+    million by default, unless many of them are positive) are read once. The result is the one that
+    :func:`precall.rank` gives with all rows in memory: the same counts to the last bit.
 
     Parameters
     ----------
@@ -90,7 +92,7 @@ def rank(
         says so.
     progress : callable, optional
         Called as ``progress(done, total)`` with the rows handled so far and the rows to handle in
-        both passes, or None while that is not known. Calls come from the threads that do the
+        all passes, or None while that is not known. Calls come from the threads that do the
         work, one at a time.
     options : precall.readers.options.ReadOptions, optional
         How to read files where guessing fails: their format, the separator, the decimal sign and
@@ -371,8 +373,16 @@ def _ranked(
         kept = source
         if source.once:
             kept = stack.enter_context(spooled(source, request, rows, memory))
-        run = run_in_lanes(kept, request, rows, Meter(progress, kept))
+        beside_rows = memory - memory // _SHARE_OF_ROWS
+        hold = max_rows is None and can_be_held(request, row_count(kept), beside_rows)
+        meter = Meter(progress, kept, passes=1 if hold else 2)
+        run = run_in_lanes(kept, request, rows, meter)
         try:
+            if hold:
+                ranking = rank_held(run, request, beside_rows, **(asked or {}))
+                if ranking is not None:
+                    return ranking
+                meter.start_again(passes=2)
             room = _room(request, memory)
             return rank_in_two_passes(run, request, max_rows, room=room, **(asked or {}))
         finally:  # Arrow keeps what it read in, and the caller may need it

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,13 +25,27 @@ def rank_checked(
     order: npt.NDArray[np.int64] | None = None,
 ) -> Ranking:
     """Rank rows that have passed validation; `order` are those rows by rising score, if known."""
-    kept = None
-    if not (isinstance(thresholds, tuple) and not thresholds):
-        kept = kept_thresholds.as_thresholds(thresholds, scores.dtype)
+    kept = _kept(thresholds, scores.dtype)
     if weights is not None:
         return Ranking(**sorting.weigh_rows(positive, scores, weights, kept, order))
-    # Fresh arrays that were counted here obey the rules of the table: they are only frozen.
-    counted = sorting.count_rows(positive, scores, kept, order)
+    return _frozen(sorting.count_rows(positive, scores, kept, order), kept)
+
+
+def rank_classes(positives: Array, negatives: Sequence[Array], thresholds: object = ()) -> Ranking:
+    """Rank the checked scores of each class, those of the negatives in parts; they are sorted."""
+    kept = _kept(thresholds, positives.dtype)
+    return _frozen(sorting.count_classes([positives, *negatives], kept), kept)
+
+
+def _kept(thresholds: object, dtype: np.dtype[Any]) -> Array | None:
+    """The scores at which counts are asked for, if any."""
+    if isinstance(thresholds, tuple) and not thresholds:
+        return None
+    return kept_thresholds.as_thresholds(thresholds, dtype)
+
+
+def _frozen(counted: dict[str, Any], kept: Array | None) -> Ranking:
+    """Fresh arrays that were counted here obey the rules of the table: they are only frozen."""
     for name in ("threshold", "positives", "tied", "above", "tp", "fp"):
         counted[name].setflags(write=False)
     if kept is None:

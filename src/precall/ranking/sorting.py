@@ -32,6 +32,17 @@ def count_rows(
         _reject_nan(scores, classes)
     else:
         classes = [scores[rows] for rows in _classes_of(order, positive)]
+    return _count_sorted(classes, scores.size, kept)
+
+
+def count_classes(classes: list[Array], kept: Array | None = None) -> dict[str, Any]:
+    """Count the scores of the positives, and of parts of the negatives, which are sorted here."""
+    rows = sum([each.size for each in classes])
+    _threads.each_in_threads(np.ndarray.sort, classes, rows)
+    return _count_sorted(classes, rows, kept)
+
+
+def _count_sorted(classes: list[Array], rows: int, kept: Array | None) -> dict[str, Any]:
     ours, *parts = classes
     size = sum([part.size for part in parts])
     threshold, positives = counting.tally(ours)
@@ -50,10 +61,10 @@ def count_rows(
         "n_neg": size,
         **_negatives(*counting.count_below(parts, threshold), size),
     }
-    if scores.size < FEW_ROWS:
+    if rows < FEW_ROWS:
         counted[CLASSES] = classes
     else:
-        found = _threads.each_in_threads(counting.mean_and_deviation, classes, scores.size)
+        found = _threads.each_in_threads(counting.mean_and_deviation, classes, rows)
         counted["moments"] = combined(found, [part.size for part in parts])
     return counted
 
