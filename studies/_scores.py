@@ -1,14 +1,16 @@
-"""Scores that a user gives a study to draw its data sets from."""
+"""Scores of data sets: those that a user gives a study to draw from, and those of given rows."""
 
 from __future__ import annotations
 
 import csv
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from precall.exceptions import InputError
-from precall.simulate import Empirical
+from precall.simulate import Empirical, Scenario
 
 
 def read_scores(path: str | Path) -> Empirical:
@@ -30,3 +32,14 @@ def read_scores(path: str | Path) -> Empirical:
             ) from None
     labels, values = np.array(rows, dtype=np.float64).reshape(-1, 2).T
     return Empirical(labels, values)
+
+
+def draw_scores(
+    scenario: Scenario, positive: npt.NDArray[np.bool_], rng: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Draw scores for rows whose class is known."""
+    ours = int(np.count_nonzero(positive))
+    [positives], [negatives] = scenario.sample_scores(ours, positive.size - ours, rng=rng)
+    scores = np.empty(positive.size, dtype=np.result_type(positives, negatives))
+    scores[positive], scores[~positive] = positives, negatives
+    return scores

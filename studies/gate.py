@@ -19,7 +19,8 @@ from scipy.optimize import brentq
 
 import precall as pr
 from precall.metrics import aucpr
-from precall.simulate import Binormal
+from precall.simulate import HELD_OUT as KEPT_ASIDE
+from precall.simulate import UNSEEN, Binormal
 
 from ._cells import draw_cells
 from ._interval_methods import formula
@@ -35,8 +36,8 @@ CHOSEN_ON = ("binormal_1", "gamma", "mixture", "binormal_2+0.5", "binormal_2+1",
 HELD_OUT = (
     "exponential",
     "unequal_variances",
-    "calibrated",
-    "one_decimal",
+    *UNSEEN,
+    *KEPT_ASIDE,
     *(f"{base}+{number}" for base in _SPOILT for number in ("0.5", "1", "3")),
     "offset_uniform+1",
 )

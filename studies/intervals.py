@@ -41,7 +41,7 @@ from ._interval_methods import (
     resampled_limits,
 )
 from ._intervals_page import Sampling, draw_figure, shown_cases, write_page
-from ._results import Results, Row
+from ._results import Results, Row, with_core_seconds
 
 Case = tuple[str, str, str, float, int]
 
@@ -179,9 +179,7 @@ def simulate_case(
                 "width": round(float(np.mean(high - low)), 4),
             }
         )
-    # All rows of a case come from the same draws: each has its share of the time.
-    taken = round((time.process_time() - began) / len(rows), 3)
-    return [row | {"core_seconds": taken} for row in rows]
+    return with_core_seconds(rows, began)
 
 
 def sampling_of(

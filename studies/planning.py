@@ -1,12 +1,15 @@
 """Whether plans come true: planned widths and powers beside those of simulated samples.
 
 Widths are planned for normal scores with equal spread and then measured on samples of the planned
-size: of the assumed scores, and of others with the same area. Powers are planned from a guess and
+size: of the assumed scores, of others with the same area, and of the models that no constant was
+chosen on, whose area is what it is. Powers are planned from a guess and
 from pilots.
 """
 
 from __future__ import annotations
 
+import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -15,8 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import precall as pr
+from precall.exceptions import DirectionWarning
 from precall.planning import power, size
 from precall.simulate import (
+    HELD_OUT,
+    UNSEEN,
     Binormal,
     ContinuousScenario,
     Distribution,
@@ -25,11 +31,12 @@ from precall.simulate import (
     Mixture,
     Normal,
     Pair,
+    Scenario,
     StudentT,
 )
 
 from ._cases import run_cases
-from ._results import Results, Row, markdown_table
+from ._results import Results, Row, core_minutes, markdown_table, with_core_seconds
 
 
 def _shifted(kind: Callable[..., Distribution]) -> Callable[[float], ContinuousScenario]:
@@ -51,6 +58,8 @@ SCORES: dict[str, Callable[[float], ContinuousScenario]] = {
     "half of the positives like negatives": _half_hidden,
 }
 ASSUMED = next(iter(SCORES))
+#: Scores of a known area at each prevalence: nothing can be chosen there.
+MODELS: dict[str, Scenario] = {**UNSEEN, **HELD_OUT}
 
 
 class Case(NamedTuple):
@@ -94,12 +103,20 @@ def cases(quick: bool) -> list[Case]:
         if not (scores.startswith("half") and area > 0.5)
     ]
     found += [Case("power", ASSUMED, "aucpr", 0.4, 0.2, pilot) for pilot in (0.0, 50.0, 200.0)]
+    found += [
+        Case("width", name, "aucpr", round(model.aucpr(prevalence), 4), prevalence, 0.1)
+        for name, model in MODELS.items()
+        for prevalence in (0.5, 0.1, 0.01)
+    ]
     return found
 
 
-def scenario_of(scores: str, area: float, prevalence: float) -> ContinuousScenario:
+def scenario_of(scores: str, area: float, prevalence: float) -> Scenario:
     """Return scores of this kind with this area at this prevalence."""
     from scipy.optimize import brentq
+
+    if scores in MODELS:
+        return MODELS[scores]
 
     def off(distance: float) -> float:
         return SCORES[scores](distance).aucpr(prevalence) - area
@@ -114,7 +131,9 @@ def _width(case: Case, samples: int, rng: np.random.Generator) -> list[Row]:
     for _ in range(samples):
         n = max(int(rng.binomial(plan.rows, case.prevalence)), 2)
         y, s = scenario.sample(n, plan.rows - n, rng=rng)
-        widths.append(pr.interval(pr.rank(y, s), case.metric).width)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DirectionWarning)  # one model is worse than random
+            widths.append(pr.interval(pr.rank(y, s), case.metric).width)
     ratio = np.array(widths) / plan.expected_width
     return [_row(case, "width over planned", plan.positives, ratio)]
 
@@ -179,7 +198,9 @@ _PARTS = {"width": _width, "power": _power}
 
 def simulate_case(case: Case, samples: int, seed: Any) -> list[Row]:
     """Return the one row of a case."""
-    return _PARTS[case.part](case, samples, np.random.default_rng(seed))
+    began = time.process_time()
+    rows = _PARTS[case.part](case, samples, np.random.default_rng(seed))
+    return with_core_seconds(rows, began)
 
 
 def run(
@@ -204,6 +225,22 @@ def run(
     return write_page(results)
 
 
+def _of_models(models: dict[str, list[str]]) -> str:
+    """Say what came of plans for models whose area is what it is."""
+    if not models:
+        return ""
+    columns = [
+        f"{what} at {prevalence}"
+        for prevalence in ("0.5", "0.1", "0.01")
+        for what in ("AUCPR", "positives", "width over it")
+    ]
+    return (
+        "\n\nThe same on models that no constant was chosen on, each with its own area, for a "
+        "planned width of 0.1:\n\n"
+        + markdown_table(["scores", *columns], [[name, *cells] for name, cells in models.items()])
+    )
+
+
 def write_page(results: Results) -> Path:
     """Write the tables of widths and of powers."""
     widths = [row for row in results.rows if row["part"] == "width"]
@@ -220,10 +257,15 @@ def write_page(results: Results) -> Path:
     ]
     others: dict[str, dict[str, str]] = {}
     for row in widths:
-        if row["metric"] == "aucpr" and row["scores"] != ASSUMED:
+        if row["metric"] == "aucpr" and row["scores"] not in (ASSUMED, *MODELS):
             place = f"{row['aucpr']:g}, {row['prevalence']:g}"
             others.setdefault(row["scores"], {})[place] = f"{row['mean']:.2f}"
     places = list(dict.fromkeys(place for found in others.values() for place in found))
+    models: dict[str, list[str]] = {}
+    for row in widths:
+        if row["scores"] in MODELS:
+            cells = f"{row['aucpr']:.3f}", f"{row['planned']:,}", f"{row['mean']:.2f}"
+            models.setdefault(row["scores"], []).extend(cells)
     powers = [
         [
             "a guess" if not row["asked"] else f"pilots of {row['asked']:g} positives",
@@ -243,9 +285,9 @@ def write_page(results: Results) -> Path:
         "# Plans and what comes of them\n\n"
         "Width of the 95 % interval over the planned width, the mean over "
         f"{results.settings['samples']} samples of the planned size with twice its Monte Carlo "
-        f"error (seed {results.settings['seed']}). Scores are as the plan assumes: normal, with "
-        f"equal spread in both classes. For AUCPR the mean is within {100 * off:.0f} % of the "
-        "plan.\n\n"
+        f"error (seed {results.settings['seed']}). {core_minutes(results.rows)} Scores are as the "
+        "plan assumes: normal, with equal spread in both classes. For AUCPR the mean is within "
+        f"{100 * off:.0f} % of the plan.\n\n"
         + markdown_table(
             ["metric", "AUCPR, prevalence", "planned width", "planned positives", "width over it"],
             table,
@@ -259,6 +301,7 @@ def write_page(results: Results) -> Path:
                 for name, found in others.items()
             ],
         )
+        + _of_models(models)
         + f"\n\nComparisons of two models whose AUCPR differs by {DIFFERENCE:g} at prevalence 0.2: "
         "the share that shows the difference, and what pilots ask for (the middle 80 %) beside the "
         "rows that are right.\n\n"

@@ -8,7 +8,7 @@ from scipy import stats
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.inference.fold_intervals import standardised
+from precall.inference.fold_scales import by_negatives, by_recall, on_one_scale
 
 RNG = np.random.default_rng(31)
 SIZE, FOLDS = 600, 5
@@ -18,7 +18,7 @@ SCORE = RNG.normal(size=SIZE) + 1.5 * Y
 ROWS = pr.Rows(Y, {"a": SCORE, "b": SCORE + RNG.normal(size=SIZE)}, columns={"fold": FOLD})
 
 
-def naive_standardised(score, y, fold):
+def naive_by_negatives(score, y, fold):
     """Row by row, from the definition."""
     normal = stats.norm.ppf((stats.rankdata(score) - 0.5) / len(score))
     result = []
@@ -33,19 +33,105 @@ def stretched(level, k):
     return 2 * stats.norm.cdf(stats.norm.ppf(0.5 + level / 2) * math.sqrt(k / (k - 1))) - 1
 
 
-def test_scores_are_standardised_as_defined():
-    found = standardised(SCORE, Y, FOLD)
-    np.testing.assert_allclose(found, naive_standardised(SCORE, Y, FOLD), atol=1e-11)
+def naive_by_recall(score, y, fold, weight):
+    """Row by row: recall at its score; between those of the positives around it without one."""
+    result = []
+    for value, own in zip(score, fold, strict=True):
+        ours, share = score[(fold == own) & y], weight[(fold == own) & y]
+        reached = {other: share[ours >= other].sum() / share.sum() for other in ours}
+        if value in reached:
+            result.append(-reached[value])
+            continue
+        over = max((reached[other] for other in ours if other > value), default=0.0)
+        under = min((reached[other] for other in ours if other < value), default=2.0)
+        result.append(-(over + under) / 2)
+    return np.array(result)
+
+
+def test_the_scale_by_negatives_is_as_defined():
+    found = by_negatives(SCORE, Y, FOLD)
+    np.testing.assert_allclose(found, naive_by_negatives(SCORE, Y, FOLD), atol=1e-11)
     for k in range(FOLDS):  # no fold's own ranking changes
         inside = k == FOLD
         order = np.argsort(SCORE[inside])
         assert np.all(np.diff(found[inside][order]) > 0)
 
 
+@pytest.mark.parametrize("digits", [12, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_scale_by_recall_is_as_defined(digits, weighted):
+    score = SCORE.round(digits)
+    weight = RNG.integers(1, 5, SIZE).astype(float) if weighted else None
+    found = by_recall(score, Y, FOLD, weight)
+    expected = naive_by_recall(score, Y, FOLD, np.ones(SIZE) if weight is None else weight)
+    np.testing.assert_allclose(found, expected, atol=1e-11)
+    for k in range(FOLDS):
+        # The fold's own ranking is what it was, but for negatives between the same positives.
+        inside = k == FOLD
+        before, after = (pr.rank(Y[inside], s[inside]) for s in (score, found))
+        assert pr.aucpr(before) == pytest.approx(pr.aucpr(after), rel=1e-12)
+        assert pr.auroc(before) == pytest.approx(pr.auroc(after), rel=1e-12)
+
+
+def on_scale(score, y=Y, **more):
+    return on_one_scale(pr.Rows(y, score, **more), "score", FOLD)
+
+
+@pytest.mark.numerics
+def test_the_scale_changes_where_all_rows_then_rank_better():
+    apart = np.where(Y, 0.9 + 0.1 * RNG.random(SIZE), 0.2 * RNG.random(SIZE) ** (1 + FOLD))
+    hardly = np.random.default_rng(7).normal(size=SIZE) + 0.5 * Y + FOLD
+    for score, chosen in ((apart, 0), (hardly, 1), (apart * 3.0**FOLD - 2 * FOLD, 2)):
+        scales = [score, by_negatives(score, Y, FOLD), by_recall(score, Y, FOLD)]
+        areas = [pr.aucpr(pr.rank(Y, scale)) for scale in scales]
+        assert np.argmax(areas) == chosen
+        assert np.array_equal(on_scale(score), scales[chosen])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_scale_changes_only_if_that_gains_a_standard_error(weighted):
+    """The gain and its error are those of a comparison on the same rows."""
+    draws = np.random.default_rng(11)
+    weight = draws.integers(1, 4, SIZE).astype(float) if weighted else None
+    found = []
+    for shift in np.linspace(0.0, 0.6, 13):
+        score = np.random.default_rng(2).normal(size=SIZE) + Y + shift * FOLD
+        others = [by_negatives(score, Y, FOLD), by_recall(score, Y, FOLD, weight)]
+        best = max(others, key=lambda scale: pr.aucpr(pr.rank(Y, scale, sample_weight=weight)))
+        rows = pr.Rows(Y, {"new": best, "old": score}, sample_weight=weight)
+        compared = pr.compare(rows, distribution="normal", sampling="classes")
+        [interval] = compared.intervals.values()
+        error = interval.width / 2 / stats.norm.ppf(0.975)
+        gain = np.subtract(*(pr.aucpr(rows[name]) for name in ("new", "old")))
+        assert abs(gain - error) > 1e-4  # no case is on the edge
+        expected = best if gain > error else score
+        assert np.array_equal(on_scale(score, sample_weight=weight), expected)
+        found.append(gain > error)
+    assert 2 < sum(found) < 11
+
+
+def test_folds_that_are_separated_stay_so_whatever_their_scales():
+    """By their negatives alone the positives of one fold passed negatives of others."""
+    score = np.where(Y, 0.9 + 0.1 * RNG.random(SIZE), 0.2 * RNG.random(SIZE) ** (1 + FOLD))
+    for scores in (score, score * 3.0**FOLD - 2.0 * FOLD):
+        rows = pr.Rows(Y, scores, columns={"fold": FOLD})
+        found = pr.crossval_interval(rows, by="fold")
+        assert found.estimate == found.high == 1.0
+    assert pr.aucpr(pr.rank(Y, by_negatives(score, Y, FOLD))) < 0.995
+
+
+def test_without_positives_in_some_fold_there_is_no_scale_by_recall():
+    y = Y & (FOLD != 2)
+    shifted = SCORE + 2.0 * FOLD
+    assert np.array_equal(on_scale(shifted, y), by_negatives(shifted, y, FOLD))
+    rows = pr.Rows(y, SCORE, columns={"fold": FOLD})
+    assert 0.3 < pr.crossval_interval(rows, by="fold").estimate < 0.9
+
+
 @pytest.mark.parametrize("metric", ["aucpr", "auroc", "precision_at_recall(0.5)"])
 def test_the_interval_is_that_of_all_rows_at_a_higher_level(metric):
     found = pr.crossval_interval(ROWS, metric, by="fold", model="a")
-    together = pr.rank(Y, standardised(SCORE, Y, FOLD))
+    together = pr.rank(Y, on_scale(SCORE))
     expected = pr.interval(together, metric, confidence_level=stretched(0.95, FOLDS))
     assert found.estimate == expected.estimate
     np.testing.assert_allclose(tuple(found), tuple(expected), rtol=1e-9)
@@ -120,9 +206,9 @@ def test_a_metric_of_a_threshold_takes_the_scores_as_they_are():
 
 def test_negatives_that_are_mostly_tied_have_a_scale_too():
     score = np.where(SCORE > 1.0, SCORE, 0.0)
-    found = standardised(score, Y, FOLD)
+    found = by_negatives(score, Y, FOLD)
     assert np.isfinite(found).all()
-    constant = standardised(np.ones(SIZE), Y, FOLD)
+    constant = by_negatives(np.ones(SIZE), Y, FOLD)
     assert np.ptp(constant) == 0.0
 
 

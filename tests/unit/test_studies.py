@@ -23,6 +23,7 @@ from precall.privacy.attack import reidentification_curve
 from precall.simulate import Bibeta, Binormal, rank_batch
 from studies import (
     ABOUT,
+    _results,
     attack,
     audit,
     bands,
@@ -71,11 +72,10 @@ SLICES = {
     },
     bands: {"cases": lambda quick: [("bibeta", "random", 200, 0.1), ("gamma", "fixed", 100, 0.2)]},
     bias: {"CASES": [(100, 0.1), (1000, 0.1)]},
-    defaults: {"time": Clock(), "DOUBTED_UNDER": 1.1},
+    defaults: {"DOUBTED_UNDER": 1.1},
     downsampling: {"RATIOS": (1, 24), "_POSITIVES": 20},
     drug_discovery: {"COLLECTION": (1200, 80)},
     folds: {
-        "time": Clock(),
         "cases": lambda quick: [
             folds.Case("heavy tails", 80, 0.3, "quadratic discriminant", scheme)
             for scheme in ("plain", "nested", "repeated")
@@ -88,13 +88,11 @@ SLICES = {
         "PREVALENCES": (0.1,),
         "N_POS": (20, 40),
         "OTHERS": ("auroc", "recall_at_threshold"),
-        "time": Clock(),
     },
     intervals: {
         "plan": lambda quick: [
             (part, "binormal_1", "fixed", 0.1, 20) for part in ("formula", "other", "resampling")
         ],
-        "time": Clock(),
     },
     missed: {},
     monitoring: {"_LONGEST": 500},
@@ -118,7 +116,7 @@ SLICES = {
     },
     region: {},
     sites: {"SITES": (2,)},
-    slices: {"time": Clock()},
+    slices: {},
 }
 NAMES = {study: study.__name__.rpartition(".")[2] for study in SLICES}
 studies = pytest.mark.parametrize("study", SLICES, ids=NAMES.values())
@@ -134,6 +132,10 @@ def thin(study, *, figure=False):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in SLICES[study].items():
             patch.setattr(study, name, value)
+        clock = Clock()
+        for module in (study, _results):
+            if hasattr(module, "time"):
+                patch.setattr(module, "time", clock)
         if not figure and hasattr(study, "draw"):
             patch.setattr(study, "draw", lambda *arguments: None)
         yield NAMES[study]

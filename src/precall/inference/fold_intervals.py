@@ -4,14 +4,12 @@ The interval that papers print, mean -+ t s / sqrt(k) over folds, is often far f
 fold is small, so every fold's area is biased upwards, and the mean of the folds is as biased as one
 of them. All rows together have no such bias, but the folds' models need not score on one scale.
 
-**Standardised.** (1) All scores become normal scores of their ranks, ``Phi^-1((r - 1/2) / N)``, so
-that nothing depends on how the scores are spread: probabilities and log odds give the same. (2) In
-every fold the median of the negatives' scores is subtracted, and all is divided by the median of
-their distances from it. Both are increasing within a fold, so no fold's own ranking changes. (3)
-All rows are ranked together, and :func:`precall.interval` is asked. (4) The rows that a model is
-tested on decided, by their absence, what it learned: the estimate varies more than on new rows.
-The limits are made at the level at which z is ``sqrt(k / (k - 1))`` times as large, the square root
-of all rows over those that a model was trained on.
+**Standardised.** (1) The scores of all folds are brought to one scale, see
+:mod:`~precall.inference.fold_scales`. (2) All rows are ranked together, and
+:func:`precall.interval` is asked. (3) The rows that a model is tested on decided, by their absence,
+what it learned: the estimate varies more than on new rows. The limits are made at the level at
+which z is ``sqrt(k / (k - 1))`` times as large, the square root of all rows over those that a model
+was trained on.
 
 The last step is a choice made by simulation, not a theorem; see the page on folds and tasks for the
 coverage of all of them.
@@ -28,19 +26,17 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
-from .._rounding import tied
 from ..exceptions import InputError
 from ..metrics import Metric, as_metric
 from ..ranking import Ranking
 from ..ranking.checks import as_rankings
 from ..rows import Rows
+from .fold_scales import on_one_scale
 from .folds import Folds
 from .intervals import interval
 from .limits import normal_quantile
 from .result import Evidence, MetricInterval, from_evidence
 
-Array = npt.NDArray[Any]
-FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 
 #: Ways to put folds together, the default first.
@@ -73,8 +69,11 @@ def crossval_interval(
     model : str or list of str, optional
         Which scores; one per repetition.
     method : {"standardised", "pooled", "crossval"}, optional
-        - ``standardised``: the folds' scores brought to one scale by their negatives, then all rows
-          together; the default with Rows.
+        - ``standardised``: the folds' scores brought to one scale, then all rows together; the
+          default with Rows. The scores stay as they are, unless average precision of all rows is
+          higher by a standard error or more where scores are taken by the negatives of their fold,
+          or by the recall that they reach in it: where folds do not fit together, the ranking is
+          worse.
         - ``pooled``: all rows together with their scores as they are; the default for a metric of
           a threshold, where the scores mean what they are.
         - ``crossval``: ``mean -+ t s / sqrt(k)`` with the t quantile of k - 1 degrees of freedom,
@@ -164,7 +163,7 @@ def _of_rows(
         else:
             scores = rows.scores[name]
             if chosen == "standardised":
-                scores = standardised(scores, rows.positive, fold)
+                scores = on_one_scale(rows, name, fold)
             together = Rows(rows.positive, scores, sample_weight=rows.weight, clusters=rows.cluster)
             found.append(interval(together, metric))
     # The t quantile over folds knows of them already.
@@ -204,27 +203,3 @@ def _fold_codes(rows: Rows, column: str) -> IntArray:
     if codes.max() == 0:
         raise InputError(f"column {column!r} must name at least two folds, got one.")
     return np.asarray(codes, dtype=np.int64)
-
-
-def standardised(scores: Array, positive: npt.NDArray[np.bool_], fold: IntArray) -> FloatArray:
-    """Bring the scores of all folds to the scale of their negatives; see the top of this module."""
-    from scipy.special import ndtri
-
-    _, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    rank = np.cumsum(counts) - 0.5 * (counts - 1.0)
-    normal = ndtri((rank - 0.5) / scores.size)[place]
-    result = np.empty(scores.size)
-    for k in range(int(fold.max()) + 1):
-        inside = fold == k
-        negatives = normal[inside & ~positive]
-        if negatives.size < 2:
-            raise InputError(
-                f"fold {k} has {negatives.size} negatives, and two are needed to find its scale: "
-                "use larger folds, or method='pooled'."
-            )
-        middle = np.median(negatives)
-        away = np.abs(negatives - middle)
-        # More than half of the negatives tied: their mean distance; all tied: no scale at all.
-        spread = np.median(away) or np.mean(away) or 1.0
-        result[inside] = (normal[inside] - middle) / spread
-    return tied(result, 1.0)
