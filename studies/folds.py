@@ -2,7 +2,8 @@
 
 The room that ``standardised`` leaves for what folds share, z times ``sqrt(k / (k - 1))``, was
 chosen by simulation. Here are features that were not looked at for that choice, with heavy tails,
-and with classes that no line separates; and beside learners that were, one that was not.
+with classes that no line separates, and distributed like the scores of the models that no constant
+was chosen on; and beside learners that were, one that was not.
 
 The truth is the mean AUCPR of the folds' own models on new rows; beside it that of a model trained
 again on all rows. Both are measured on new rows, brought to the prevalence.
@@ -18,12 +19,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import logit
 
 import precall as pr
 from precall.exceptions import DirectionWarning
+from precall.simulate import HELD_OUT, UNSEEN, Scenario
 
 from ._cases import run_cases
-from ._results import Results, Row, core_minutes, markdown_table
+from ._results import Results, Row, core_minutes, markdown_table, with_core_seconds
+from ._scores import draw_scores
 
 FloatArray = npt.NDArray[np.float64]
 Features = Callable[[np.random.Generator, npt.NDArray[np.bool_]], FloatArray]
@@ -62,7 +66,22 @@ def _shell(rng: np.random.Generator, y: npt.NDArray[np.bool_]) -> FloatArray:
     return np.asarray(x)
 
 
-FEATURES: dict[str, Features] = {"heavy tails": _heavy_tails, "shell": _shell}
+def _scores_of(scenario: Scenario) -> Features:
+    """Two features as the model's scores are, drawn apart, and two of noise."""
+
+    def make(rng: np.random.Generator, y: npt.NDArray[np.bool_]) -> FloatArray:
+        own = [draw_scores(scenario, y, rng) for _ in range(2)]
+        return np.column_stack([*own, rng.normal(size=(y.size, 2))])
+
+    return make
+
+
+MODELS: dict[str, Scenario] = {**UNSEEN, **HELD_OUT}
+FEATURES: dict[str, Features] = {
+    "heavy tails": _heavy_tails,
+    "shell": _shell,
+    **{f"scores of {name}": _scores_of(model) for name, model in MODELS.items()},
+}
 
 
 def learner(name: str, seed: int) -> Any:
@@ -70,6 +89,7 @@ def learner(name: str, seed: int) -> Any:
     from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
     from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
     from sklearn.linear_model import LogisticRegression
+    from sklearn.naive_bayes import GaussianNB
 
     made: dict[str, Callable[[], Any]] = {
         "logistic regression": lambda: LogisticRegression(max_iter=500),
@@ -78,6 +98,7 @@ def learner(name: str, seed: int) -> Any:
             max_iter=40, early_stopping=False, random_state=seed
         ),
         "quadratic discriminant": lambda: QuadraticDiscriminantAnalysis(reg_param=0.01),
+        "naive Bayes": GaussianNB,
     }
     return made[name]()
 
@@ -88,8 +109,10 @@ GRIDS: dict[str, dict[str, list[Any]]] = {
     "quadratic discriminant": {"reg_param": [0.01, 0.3]},
     "boosted trees": {"learning_rate": [0.03, 0.1]},
 }
-# How often the rows are dealt to folds.
-SCHEMES = {"plain": 1, "nested": 1, "repeated": 3}
+# How often the rows are dealt to folds. With other scales, the log odds of every fold are moved and
+# stretched by chance: folds of several teams, or of models that were trained in other ways.
+SCHEMES = {"plain": 1, "nested": 1, "repeated": 3, "other scales": 1}
+_MOVED, _STRETCHED = 2.0, 0.5
 
 _LEARNERS = (
     "logistic regression",
@@ -107,10 +130,18 @@ def cases(quick: bool) -> list[Case]:
             Case("heavy tails", 300, 0.2, "quadratic discriminant", "nested"),
             Case("heavy tails", 300, 0.2, "logistic regression", "repeated"),
         ]
-    plain = [Case(features, 1000, 0.1, name) for features in FEATURES for name in _LEARNERS]
+    own = ("heavy tails", "shell")
+    plain = [Case(features, 1000, 0.1, name) for features in own for name in _LEARNERS]
     nested = [Case("shell", 300, 0.2, name, "nested") for name in GRIDS]
     repeated = [Case("heavy tails", 300, 0.2, name, "repeated") for name in GRIDS]
-    return [*plain, *nested, *repeated]
+    others = [
+        Case(name, 1000, 0.1, fitted, scheme)
+        for scheme in ("plain", "other scales")
+        for fitted in ("random forest", "naive Bayes")
+        for name in FEATURES
+        if name not in own
+    ]
+    return [*plain, *nested, *repeated, *others]
 
 
 def _fitted(case: Case, x: FloatArray, y: npt.NDArray[np.bool_], seed: int) -> Any:
@@ -153,6 +184,8 @@ def one_data_set(case: Case, rng: np.random.Generator) -> dict[str, float]:
             model = _fitted(case, x[fold != k], y[fold != k], seed)
             held_out[fold == k] = _scores(model, x[fold == k])
             truths.append(area(model))
+        if case.scheme == "other scales":
+            held_out = _on_other_scales(held_out, fold, rng)
         columns[f"fold {repetition}"] = fold
         scores[f"score {repetition}"] = held_out
     again = area(_fitted(case, x, y, int(rng.integers(2**31))))
@@ -166,6 +199,15 @@ def one_data_set(case: Case, rng: np.random.Generator) -> dict[str, float]:
         found[f"{method}_width"] = interval.high - interval.low
         found[f"{method}_error"] = interval.estimate - truth
     return found
+
+
+def _on_other_scales(
+    probability: FloatArray, fold: npt.NDArray[np.int64], rng: np.random.Generator
+) -> FloatArray:
+    """Log odds that are moved and stretched in every fold."""
+    odds = logit(np.clip(probability, 1e-6, 1.0 - 1e-6))
+    stretch = np.exp(_STRETCHED * rng.normal(size=FOLDS))
+    return np.asarray(stretch[fold] * odds + _MOVED * rng.normal(size=FOLDS)[fold])
 
 
 def _dealt(y: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -185,9 +227,8 @@ def simulate_case(case: Case, data_sets: int, seed: Any) -> list[Row]:
         # Older releases of scikit-learn take heavy tails for columns that depend on each other.
         warnings.filterwarnings("ignore", "Variables are collinear", UserWarning)
         drawn = [one_data_set(case, rng) for _ in range(data_sets)]
-    taken = round((time.process_time() - began) / len(METHODS), 2)
     column = {name: np.array([each[name] for each in drawn], dtype=float) for name in drawn[0]}
-    return [
+    rows: list[Row] = [
         {
             **case._asdict(),
             "method": method,
@@ -197,10 +238,10 @@ def simulate_case(case: Case, data_sets: int, seed: Any) -> list[Row]:
             "held_again": float(column[f"{method}_again"].mean()),
             "width": float(column[f"{method}_width"].mean()),
             "bias": float(column[f"{method}_error"].mean()),
-            "core_seconds": taken,
         }
         for method in METHODS
     ]
+    return with_core_seconds(rows, began)
 
 
 def run(
@@ -220,27 +261,22 @@ def run(
 
 def write_page(results: Results) -> Path:
     """Write the coverage of every cell."""
-    table: dict[tuple[Any, ...], dict[str, Row]] = {}
+    table: dict[Case, dict[str, Row]] = {}
     for row in results.rows:
-        table.setdefault(tuple(row[name] for name in Case._fields), {})[row["method"]] = row
-    lines = []
-    for (features, size, prevalence, name, scheme), found in table.items():
-        ours, papers = found["standardised"], found["crossval"]
-        lines.append(
-            [
-                f"{features}, {size:,}, {prevalence:g}",
-                name if scheme == "plain" else f"{name}, {scheme}",
-                f"{ours['truth']:.2f}",
-                *(f"{each['held']:.3f} ({each['held_again']:.3f})" for each in (papers, ours)),
-                *(f"{each['bias']:+.3f}" for each in (papers, ours)),
-                f"{ours['width'] / papers['width']:.2f}",
-            ]
-        )
+        case = Case(*(row[name] for name in Case._fields))
+        table.setdefault(case, {})[row["method"]] = row
+    models = {f"scores of {name}" for name in MODELS}
+    parts = {
+        "": [case for case in table if case.features not in models],
+        "## Features like the scores of models that no constant was chosen on": [
+            case for case in table if case.features in models and case.scheme == "plain"
+        ],
+        "## Folds on scales of their own": [
+            case for case in table if case.scheme == "other scales"
+        ],
+    }
     data_sets = results.settings["data_sets"]
     error = np.sqrt(0.95 * 0.05 / data_sets)
-    held = [row["held"] for row in results.rows if row["method"] == "standardised"]
-    again = [row["held_again"] for row in results.rows if row["method"] == "standardised"]
-    others = [row["held"] for row in results.rows if row["method"] == "crossval"]
     page = results.path(".md")
     results.save_page(
         "# Intervals from folds\n\n"
@@ -248,12 +284,50 @@ def write_page(results: Results) -> Path:
         "true AUCPR of the folds' models, and in brackets that of a model trained again on all "
         f"rows; where the level holds exactly, a share has a Monte Carlo error of {error:.3f}. "
         f"{FOLDS} folds; nested ones choose the learner's options by three inner folds, repeated "
-        "ones are dealt three times. None of these features was looked at when the method was "
-        f"chosen. The truth is measured on {_NEW[0]:,} new positives and {_NEW[1]:,} negatives, "
-        "whose error lowers a share by less than .01. Bias is the mean estimate less the truth, "
-        "width that of `standardised` over that of `crossval`, the mean over folds with a t "
-        f"quantile. Seed {results.settings['seed']}. {core_minutes(results.rows)}\n\n"
-        + markdown_table(
+        "ones are dealt three times. On scales of their own, the log odds of every fold are "
+        f"stretched by exp({_STRETCHED:g} z) and moved by {_MOVED:g} z', both normal. The truth "
+        f"is measured on {_NEW[0]:,} new positives and {_NEW[1]:,} negatives, whose error lowers a "
+        "share by less than .01. Bias is the mean estimate less the truth, width that of "
+        "`standardised` over that of `crossval`, the mean over folds with a t quantile. Features "
+        "like the scores of a model: two columns, each drawn as that model's scores are, and two "
+        f"of noise. Seed {results.settings['seed']}. {core_minutes(results.rows)}\n\n"
+        + "\n\n".join(
+            (f"{title}\n\n" if title else "") + _part({case: table[case] for case in cells})
+            for title, cells in parts.items()
+            if cells
+        )
+        + "\n"
+    )
+    return page
+
+
+def _part(table: dict[Case, dict[str, Row]]) -> str:
+    """Some cells, and in what range they are."""
+    lines = []
+    for case, found in table.items():
+        ours, papers = found["standardised"], found["crossval"]
+        named = {"plain": "", "other scales": ""}.get(case.scheme, f", {case.scheme}")
+        lines.append(
+            [
+                f"{case.features}, {case.rows:,}, {case.prevalence:g}",
+                case.learner + named,
+                f"{ours['truth']:.2f}",
+                *(f"{each['held']:.3f} ({each['held_again']:.3f})" for each in (papers, ours)),
+                *(f"{each['bias']:+.3f}" for each in (papers, ours)),
+                # The folds' areas may all be 1, and then their mean has no error at all.
+                f"{ours['width'] / papers['width']:.2f}" if papers["width"] else "–",
+            ]
+        )
+    held, again, printed = (
+        np.array([found[method][name] for found in table.values()])
+        for method, name in (
+            ("standardised", "held"),
+            ("standardised", "held_again"),
+            ("crossval", "held"),
+        )
+    )
+    return (
+        markdown_table(
             [
                 "features, rows, prevalence",
                 "learner",
@@ -266,8 +340,8 @@ def write_page(results: Results) -> Path:
             ],
             lines,
         )
-        + f"\n\n`standardised` held the truth in {min(held):.3f} to {max(held):.3f} of the data "
-        f"sets, and the area of a model trained again in {min(again):.3f} to {max(again):.3f}; "
-        f"`crossval` held it in {min(others):.3f} to {max(others):.3f}.\n"
+        + f"\n\n`standardised` held the truth in {held.min():.3f} to {held.max():.3f} of the data "
+        f"sets ({held.mean():.3f} on average), and the area of a model trained again in "
+        f"{again.min():.3f} to {again.max():.3f}; `crossval` held it in {printed.min():.3f} to "
+        f"{printed.max():.3f} ({printed.mean():.3f})."
     )
-    return page
