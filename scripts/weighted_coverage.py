@@ -5,12 +5,14 @@ scenarios of `UNSEEN` and `HELD_OUT`; the regular ones and the two below are for
 
     .venv/bin/python -m scripts.weighted_coverage --data-sets 400
     .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --bands --scenarios new
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --thresholds --scenarios new
 """
 
 from __future__ import annotations
 
 import argparse
 import itertools
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -19,9 +21,11 @@ import numpy.typing as npt
 from scipy.stats import rankdata
 
 import precall as pr
+from precall.exceptions import DirectionWarning
 from precall.simulate import HELD_OUT, REGULAR, UNSEEN, Scenario
 from precall.simulate.distributions import Gamma, Mixture, Normal, Pareto, Uniform
 from precall.simulate.scenarios import Pair
+from studies._cells import shares_above
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -61,7 +65,7 @@ SETS = {"regular": REGULAR, "new": NEW, "chosen on": {**UNSEEN, **HELD_OUT}}
 
 
 def sample(
-    scenario: Scenario, prevalence: float, design: str, rng: np.random.Generator
+    scenario: Scenario, prevalence: float, design: str, rng: np.random.Generator, **options: Any
 ) -> pr.Ranking:
     """Draw rows, leave some out, and rank the others; five positives at least."""
     rows = ROWS[prevalence]
@@ -75,7 +79,7 @@ def sample(
             kept = rng.random(rows) < chance
             labels, scores, weight = labels[kept], scores[kept], 1.0 / chance[kept]
         if labels.sum() >= 5:
-            return pr.rank(labels, scores, sample_weight=weight)
+            return pr.rank(labels, scores, sample_weight=weight, **options)
 
 
 def _drawn(
@@ -98,18 +102,81 @@ def band_holds(ranking: pr.Ranking, truth: Any) -> tuple[bool, float]:
     return bool(inside.all()), float(np.mean(found.high - found.low))
 
 
+#: What is asked at the thresholds that have these recalls in the population.
+AT_THRESHOLDS = (
+    "recall",
+    "precision",
+    "f1",
+    "f_beta",
+    "balanced_accuracy",
+    "mcc",
+    "negative_predictive_value",
+)
+AT_RECALLS = (0.5, 0.8)
+#: Coverage, mean width, and where.
+Cell = tuple[float, float, str]
+
+
+def at_thresholds(
+    models: dict[str, Scenario], data_sets: int, design: str, number: int
+) -> dict[str, list[Cell]]:
+    """Return coverage and mean width of every metric at a threshold, for every case."""
+    cells: dict[str, list[Cell]] = {name: [] for name in AT_THRESHOLDS}
+    for (name, model), prevalence, recall in itertools.product(models.items(), ROWS, AT_RECALLS):
+        rng = np.random.default_rng([number, round(1000 * prevalence), *map(ord, name)])
+        many = model.sample_scores(200_000, 1, rng=rng)[0][0]
+        threshold = float(np.quantile(many, 1.0 - recall, method="lower"))
+        tpr, fpr = map(float, shares_above(model, threshold))
+        metrics: dict[str, Any] = {
+            each: pr.METRICS[f"{each}_at_threshold"](threshold) for each in AT_THRESHOLDS
+        }
+        metrics["f_beta"] = pr.METRICS["f_beta_at_threshold"](threshold, beta=2.0)
+        truths = {
+            each: float(
+                metric.of(prevalence * tpr, (1 - prevalence) * fpr, prevalence, 1 - prevalence)
+            )
+            for each, metric in metrics.items()
+        }
+        found = [
+            [pr.interval(ranking, metric) for metric in metrics.values()]
+            for ranking in (
+                sample(model, prevalence, design, rng, thresholds=[threshold])
+                for _ in range(data_sets)
+            )
+        ]
+        for place, (each, truth) in enumerate(truths.items()):
+            column = [row[place] for row in found]
+            held = np.mean(
+                [one.low <= truth + 1e-12 and truth <= one.high + 1e-12 for one in column]
+            )
+            width = np.mean([one.high - one.low for one in column])
+            cells[each].append(
+                (float(held), float(width), f"{name}, {prevalence:g}, {recall:g}, {design}")
+            )
+    return cells
+
+
 def main() -> None:
     """Draw, ask and print a table."""
     parser = argparse.ArgumentParser(description="Coverage where weights vary along the score.")
     parser.add_argument("--data-sets", type=int, default=150)
     parser.add_argument("--bands", action="store_true")
+    parser.add_argument("--thresholds", action="store_true", help="metrics at thresholds")
     parser.add_argument("--scenarios", choices=SETS, nargs="+", default=["regular", "new"])
     chosen = parser.parse_args()
+    # Weights move the classes, and so may turn which of them is above the other.
+    warnings.simplefilter("ignore", DirectionWarning)
     holds = band_holds if chosen.bands else interval_holds
     models = {name: model for key in chosen.scenarios for name, model in SETS[key].items()}
-    print("| rows were kept | cases | mean coverage | least | cases under .94 | mean width |")
+    first = "metric" if chosen.thresholds else "rows were kept"
+    print(f"| {first} | cases | mean coverage | least | cases under .94 | mean width |")
     print("|---|---|---|---|---|---|")
+    asked: dict[str, list[Cell]] = {name: [] for name in AT_THRESHOLDS}
     for number, design in enumerate([*DESIGNS, NOISE]):
+        if chosen.thresholds:
+            for name, cells in at_thresholds(models, chosen.data_sets, design, number).items():
+                asked[name] += cells
+            continue
         cells = []
         for (name, model), prevalence in itertools.product(models.items(), ROWS):
             rng = np.random.default_rng([number, round(1000 * prevalence), *map(ord, name)])
@@ -122,13 +189,21 @@ def main() -> None:
             ]
             held, width = np.mean(found, axis=0)
             cells.append((held, width, f"{name}, {prevalence:g}"))
-        held = np.array([cell[0] for cell in cells])
-        least = cells[int(np.argmin(held))]
-        print(
-            f"| {design} | {len(cells)} | {held.mean():.3f} | {least[0]:.3f} ({least[2]}) | "
-            f"{np.sum(held < 0.94)} | {np.mean([cell[1] for cell in cells]):.3f} |",
-            flush=True,
-        )
+        print_line(design, cells)
+    for name, cells in asked.items():
+        if cells:
+            print_line(name, cells)
+
+
+def print_line(title: str, cells: list[Cell]) -> None:
+    """Print a line of the table."""
+    held = np.array([cell[0] for cell in cells])
+    least = cells[int(np.argmin(held))]
+    print(
+        f"| {title} | {len(cells)} | {held.mean():.3f} | {least[0]:.3f} ({least[2]}) | "
+        f"{np.sum(held < 0.94)} | {np.mean([cell[1] for cell in cells]):.3f} |",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ ABOUT = {
     "privacy": "what a private release costs in accuracy",
     "private_choice": "which private mechanism has the smallest error",
     "private_threshold": "whether a private threshold keeps the precision it promises",
+    "promises": "how often a promised threshold breaks its promise",
     "region": "the region that no precision-recall curve can reach",
     "sites": "what it costs that several sites add noise apart",
     "slices": "whether the limits of all slices hold at once",

@@ -72,3 +72,21 @@ def _continuous(scenario: Any, n: IntArray, m: IntArray, rng: np.random.Generato
     gaps = np.diff(np.minimum(tail, 1.0), axis=1, prepend=0.0, append=1.0)
     counts = rng.multinomial(m, gaps / gaps.sum(axis=1, keepdims=True))
     return Cells(used.astype(np.int64), np.zeros(1), counts[:, :-1], counts[:, -1])
+
+
+def shares_above(scenario: Any, threshold: Any) -> tuple[Any, Any]:
+    """Return which share of the positives and of the negatives reaches a threshold."""
+    if isinstance(scenario, Levels):
+        level = np.clip(np.ceil(threshold), 0, len(scenario.positives)).astype(int)
+        both = (scenario.positives, scenario.negatives)
+        tails = [np.append(np.cumsum(each[::-1])[::-1], 0.0) for each in both]
+        return tails[0][level], tails[1][level]
+    if isinstance(scenario, ZeroInflated):
+        ours, theirs = shares_above(scenario.base, threshold)
+        everything = np.asarray(threshold) <= 0.0
+        return (
+            np.where(everything, 1.0, (1.0 - scenario.positives) * ours),
+            np.where(everything, 1.0, (1.0 - scenario.negatives) * theirs),
+        )
+    ours, theirs = scenario.distributions()
+    return ours.survival(threshold), theirs.survival(threshold)

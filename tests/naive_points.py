@@ -6,6 +6,10 @@ import math
 from fractions import Fraction
 from itertools import pairwise
 
+import scipy.integrate
+import scipy.optimize
+import scipy.stats
+
 from tests.naive import fractions_of
 
 
@@ -212,3 +216,26 @@ CONVENTIONS = {
     "precrec": with_thousandths,
     "raucpr_upper_trapezoid": highest_from_zero_one,
 }
+
+
+def ratio_quantile(part, rest, probability):
+    """Quantile of A / (A + B), of gamma numbers with these shapes and scales, by integration."""
+    (shape, scale), (others, step) = part, rest
+
+    def chance_under(share):
+        """A is under share / (1 - share) times B, whatever B is."""
+        most = scipy.stats.gamma.ppf(1 - 1e-14, others)
+        found, _ = scipy.integrate.quad(
+            lambda x: (
+                scipy.stats.gamma.pdf(x, others)
+                * scipy.stats.gamma.cdf(x * step / scale * share / (1 - share), shape)
+            ),
+            0.0,
+            most,
+            epsabs=1e-13,
+            epsrel=1e-12,
+            limit=500,
+        )
+        return found - probability
+
+    return scipy.optimize.brentq(chance_under, 1e-9, 1 - 1e-9, xtol=1e-14)

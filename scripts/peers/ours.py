@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import precall as pr
-from precall.points.requirements import observed_share
+from precall.points.share_bounds import observed_share
 
 from .data import DataSet, data_sets
 from .tools import MEASURES, PROBABILITY, collection

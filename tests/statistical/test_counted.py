@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import binom
 
 import precall as pr
-from precall.inference.rules.counted import CLOPPER_PEARSON, SeveralShares
+from precall.inference.rules.counted import CLOPPER_PEARSON, SeveralShares, ShareOfTrials
 from precall.metrics.four_counts import SHARES, FourCounts
 from precall.simulate import Binormal
+from scripts.weighted_coverage import NEW, NOISE, at_thresholds
 
 # A test here is wrong once in 10,000 times if the claim just holds, and its seed is fixed.
 ALPHA = 1e-4
@@ -37,16 +38,30 @@ def test_what_is_made_of_several_shares_covers(n_pos, prevalence, recall):
         pr.metrics.expected_cost(20, threshold=0),
     ):
         evidence = SeveralShares(
-            share_limits=CLOPPER_PEARSON.share_limits,
             at=metric,
-            shares=tuple(share.of(counts) for share in parts),
-            trials=tuple(share.rows(counts)[1] for share in parts),
+            parts=tuple(
+                ShareOfTrials(share.of(counts), share.rows(counts)[1], CLOPPER_PEARSON.share_limits)
+                for share in parts
+            ),
             prevalence=prevalence,
         )
         low, high = evidence.limits(0.95)
         shares = prevalence * recall, (1 - prevalence) * rate, prevalence, 1 - prevalence
         truth = float(metric.of(*shares))
         assert covers_at_least((low <= truth) & (truth <= high), 0.94), metric
+
+
+@pytest.mark.parametrize("design", ["all at the top, 1 in 80 at the bottom", NOISE])
+def test_weights_are_followed_at_thresholds(design):
+    """Scores that nothing about weights was chosen on; many rows of weight 80 were not drawn.
+
+    With as many trials as the rows are worth, recall at a recall of .8 was covered in .37.
+    """
+    cells = at_thresholds({"shelf": NEW["shelf"]}, 100, design, 0)
+    for name, found in cells.items():
+        for held, width, where in found:
+            assert 100 * held >= binom.ppf(ALPHA, 100, 0.94), (name, where)
+            assert 0.0 < width < 1.0
 
 
 @pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift_at_k"])

@@ -30,6 +30,7 @@ from studies import (
     privacy,
     private_choice,
     private_threshold,
+    promises,
     region,
     sites,
     slices,
@@ -552,6 +553,7 @@ WRITTEN = [
     monitoring,
     neighbours,
     planning,
+    promises,
     sites,
     slices,
 ]
@@ -572,6 +574,28 @@ def test_committed_pages_are_written_from_the_committed_tables(study, tmp_path, 
     page = study.run(tmp_path, workers=1)  # nothing is left to simulate, or nothing will be
     assert (tmp_path / f"{name}.csv").read_bytes() == before
     assert page.read_text() == (TABLES / f"{name}.md").read_text()
+
+
+def test_promises():
+    committed, pairs = table("promises"), []
+    for case in (
+        promises.Case("recall", "cauchy", 20, 0.1),
+        promises.Case("share of rows", "comb", 100, 0.1),
+        promises.Case("recall, weighted", "five_levels", 100, 0.1),
+        promises.Case("precision elsewhere, weighted", "calibrated", 100, 0.1),
+    ):
+        [row] = promises.simulate_case(case, 200, [SEED])
+        old = the_row(committed, **case._asdict())
+        pairs += [[share_held(each, name) for each in (row, old)] for name in ("broken", "made")]
+    assert len(pairs) == 8
+    assert_close(pairs)
+
+
+def test_promises_are_kept_but_where_nothing_says_that_rows_are_missing():
+    doubtful = promises.beyond_chance(table("promises"))
+    assert {(row["promise"], row["model"], row["positives"]) for row in doubtful} == {
+        ("recall, weighted", "two_sided", 20)
+    }
 
 
 def test_every_committed_table_is_tested():

@@ -9,7 +9,7 @@ import pytest
 import precall as pr
 from precall.points.certificates import uniform_share
 from precall.points.operating import operating_point
-from precall.points.requirements import largest_rank
+from precall.points.share_bounds import ShareOfRows
 from tests import naive_points
 
 pytestmark = [
@@ -131,6 +131,12 @@ class TestNetBenefit:
         assert "would not help" in point.message
 
 
+def largest_rank(total, share):
+    """Down to which rank at most `share` of the population lies above: as many are certified."""
+    selected = ShareOfRows(np.arange(0.0, total + 1), float(total))
+    return np.count_nonzero(selected.turned.certified(1.0 - share, 0.05))
+
+
 class TestShareSelected:
     @pytest.mark.parametrize("share", [0.01, 0.2, 0.9])
     @pytest.mark.parametrize("total", [1, 9, 60])
@@ -142,14 +148,14 @@ class TestShareSelected:
             for k in range(1, total + 1)
             if 1 - naive_points.binomial_tail(total, share, k) <= delta
         ]
-        assert largest_rank(total, share, 0.05) == max(allowed, default=0)
+        assert largest_rank(total, share) == max(allowed, default=0)
 
     def test_the_threshold_is_above_the_score_of_that_rank(self):
         rng = np.random.default_rng(8)
         y = rng.random(500) < 0.3
         s = np.round(rng.normal(size=500) + y, 1)
         point = operating_point(pr.rank(y, s), max_selected=0.2)
-        rank = largest_rank(500, 0.2, 0.05)
+        rank = largest_rank(500, 0.2)
         limit = np.sort(s)[::-1][rank - 1]
         assert point.threshold == min(s[(s > limit) & y])
         assert point.of("selected").bound == 0.2

@@ -41,6 +41,7 @@ from studies import (
     privacy,
     private_choice,
     private_threshold,
+    promises,
     region,
     sites,
     slices,
@@ -113,6 +114,12 @@ SLICES = {
             for epsilon in (0.1, 4.0)
         ],
         "RELEASES": 2,
+    },
+    promises: {
+        "PROMISES": {
+            name: promises.PROMISES[name]
+            for name in ("two thresholds", "net benefit, weighted", "recall, positives missed")
+        },
     },
     region: {},
     sites: {"SITES": (2,)},
@@ -645,6 +652,38 @@ def test_models_that_the_rule_was_chosen_on_are_not_those_it_is_reported_on():
             scores = draws(rng, 1000)
             assert scores.min() >= 0.0
             assert scores.max() <= 1.0
+
+
+@pytest.mark.parametrize("model", promises.MODELS)
+def test_promises_know_how_many_reach_a_threshold(model):
+    """Scores of drawn rows, at thresholds on and beside levels."""
+    rng = np.random.default_rng(3)
+    drawn = promises.MODELS[model].sample_scores(20_000, 20_000, rng=rng)
+    for threshold in (*np.quantile(drawn[0], [0.1, 0.5, 0.9]), -1e9, 1e9):
+        shares = promises.shares_above(promises.MODELS[model], threshold)
+        for share, [scores] in zip(shares, drawn, strict=True):
+            assert float(share) == pytest.approx(np.mean(scores >= threshold), abs=0.02)
+
+
+def test_promises_that_are_broken_too_often_are_named():
+    row = {"data_sets": 500, "broken": 0.05}
+    worse = [row | {"broken": 0.12, "model": "a"}, row | {"broken": 0.11, "model": "b"}]
+    assert promises.beyond_chance([row] * 50 + worse) == worse
+    assert promises.beyond_chance([row] * 50) == []
+    population = promises.Population(promises.MODELS["cauchy"], 0.2, 0.1, 0.25)
+    tp, fp = 0.2 * 0.9 * 0.5, 0.8 * 0.1
+    for name, value in {
+        "recall": 0.45,
+        "precision": tp / (tp + fp),
+        "selected": tp + fp,
+        promises.NPV: (0.8 - fp) / (1 - tp - fp),
+        "net_benefit": tp - fp / 3,
+    }.items():
+        assert population.value(name, 0.5, 0.1) == pytest.approx(value)
+    assert (population.value("precision", 0, 0), population.value(promises.NPV, 1 / 0.9, 1)) == (
+        1,
+        1,
+    )
 
 
 def test_hard_models_are_just_short_of_the_promise():

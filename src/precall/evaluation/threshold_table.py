@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..inference.limits import share_limits
+from ..inference.weighted_shares import WeightedCounts, WeightedShare
 from ..points.independent import IndependentCounts, independent_counts
+from ..points.share_bounds import FALSE_POSITIVE_RATE, PRECISION, RECALL
 from ..ranking import Ranking
 from .quiet import quietly
 
@@ -92,21 +94,28 @@ class ThresholdTable(ThresholdLimits):
 
 
 class _Cuts(NamedTuple):
-    """Counts at or above some cuts, in the three units that are needed."""
+    """Counts at or above some cuts, and with how many thresholds there are as many or more."""
 
-    tp: Array  # as they are shown
+    tp: Array
     fp: Array
-    selected_tp: FloatArray  # independent rows among the selected
-    selected_fp: FloatArray
-    class_tp: FloatArray  # independent rows of each class
-    class_fp: FloatArray
+    tp_at: npt.NDArray[np.int64]
+    fp_at: npt.NDArray[np.int64]
 
-    def with_end(self, end: tuple[float, ...], *, first: bool) -> _Cuts:
-        """Put one more cut before the others or after them."""
-        parts = zip(self, end, strict=True)
-        return _Cuts(
-            *(np.append(np.array([x], a.dtype), a) if first else np.append(a, x) for a, x in parts)
+    def rows(self, ranking: Ranking, counts: IndependentCounts) -> tuple[FloatArray, FloatArray]:
+        """Rows of either class, all of which weigh the same."""
+        scored = counts.n_pos - (counts.n_all - counts.n_rows)
+        return (
+            self.tp * (scored / float(ranking.n_pos)),
+            self.fp * (counts.n_neg / float(ranking.n_neg)),
         )
+
+    def after_nothing(self) -> _Cuts:
+        """Put the cut above all rows before the others."""
+        return _Cuts(*(np.append(np.zeros(1, each.dtype), each) for each in self))
+
+    def before(self, all_rows: tuple[Any, ...]) -> _Cuts:
+        """Put the cut below all rows behind the others."""
+        return _Cuts(*(np.append(each, last) for each, last in zip(self, all_rows, strict=True)))
 
 
 def threshold_table(
@@ -122,16 +131,15 @@ def threshold_table(
     most = min(max(_TOGETHER // n_models, _FEWEST_POINTS), _MOST_POINTS)
     rows = _chosen(ranking, kept, most)
     tail = 0.5 * (1.0 - confidence_level)
-    at = _cuts(ranking, counts, ranking.tp[rows], ranking.fp[rows], 2 * rows + 1)
-    above = _cuts(
-        ranking,
-        counts,
+    at = _Cuts(ranking.tp[rows], ranking.fp[rows], rows + 1, rows + 1)
+    above = _Cuts(
         ranking.tp[rows] - ranking.positives[rows],
         ranking.fp[rows] - ranking.tied[rows],
-        2 * rows,
+        rows,
+        rows + 1,
     )
-    strict = at.with_end((0.0,) * 6, first=True)
-    generous = above.with_end(_everything(ranking, counts), first=False)
+    strict = at.after_nothing()
+    generous = above.before((ranking.n_pos, ranking.n_neg, -1, -1))
     return ThresholdTable(
         threshold=ranking.threshold[rows],
         tp=at.tp,
@@ -141,53 +149,65 @@ def threshold_table(
             tp_high=np.maximum(strict.tp, generous.tp),
             fp_low=strict.fp,
             fp_high=np.maximum(strict.fp, generous.fp),
-            **_limits(strict, generous, counts, tail),
+            **_limits(strict, generous, ranking, counts, tail),
         ),
-        **_limits(at, at, counts, tail),
+        **_limits(at, at, ranking, counts, tail),
         confidence_level=confidence_level,
         exact=counts.exact,
     )
 
 
-def _cuts(ranking: Ranking, counts: IndependentCounts, tp: Array, fp: Array, cut: Any) -> _Cuts:
-    return _Cuts(
-        tp=tp,
-        fp=fp,
-        selected_tp=counts.cut_tp[cut],
-        selected_fp=counts.cut_fp[cut],
-        class_tp=tp * (counts.n_pos / float(ranking.n_pos)),
-        class_fp=fp * (counts.n_neg / float(ranking.n_neg)),
-    )
-
-
-def _everything(ranking: Ranking, counts: IndependentCounts) -> tuple[float, ...]:
-    """The cut below all rows."""
-    n, m = float(ranking.n_pos), float(ranking.n_neg)
-    worth = counts.n_rows / (n + m)
-    selected = (counts.n_pos, counts.n_neg) if counts.exact else (n * worth, m * worth)
-    return (n, m, *selected, counts.n_pos, counts.n_neg)
-
-
 def _limits(
-    strict: _Cuts, generous: _Cuts, counts: IndependentCounts, tail: float
+    strict: _Cuts, generous: _Cuts, ranking: Ranking, counts: IndependentCounts, tail: float
 ) -> dict[str, FloatArray]:
     """The limits of whatever lies between two cuts: the lowest and the highest of them.
 
     A lower limit rises with the positives selected and falls with the negatives, and so does an
     upper one.
     """
+    if counts.weighted is not None:
+        return _weighted_limits(strict, generous, counts.weighted, tail)
     n, m = counts.n_pos, counts.n_neg
-    worst = strict.selected_tp + generous.selected_fp
-    best = generous.selected_tp + strict.selected_fp
+    (tp, fp), (most_tp, most_fp) = (cuts.rows(ranking, counts) for cuts in (strict, generous))
     return {
-        "precision_low": share_limits(strict.selected_tp, worst, tail)[0],
-        "precision_high": share_limits(generous.selected_tp, best, tail)[1],
-        "recall_low": share_limits(strict.class_tp, n, tail)[0],
-        "recall_high": share_limits(generous.class_tp, n, tail)[1],
-        "wide_recall_low": share_limits(strict.class_tp, n, 0.5 * tail)[0],
-        "wide_recall_high": share_limits(generous.class_tp, n, 0.5 * tail)[1],
-        "wide_rate_low": share_limits(strict.class_fp, m, 0.5 * tail)[0],
-        "wide_rate_high": share_limits(generous.class_fp, m, 0.5 * tail)[1],
+        "precision_low": share_limits(tp, tp + most_fp, tail)[0],
+        "precision_high": share_limits(most_tp, most_tp + fp, tail)[1],
+        "recall_low": share_limits(tp, n, tail)[0],
+        "recall_high": share_limits(most_tp, n, tail)[1],
+        "wide_recall_low": share_limits(tp, n, 0.5 * tail)[0],
+        "wide_recall_high": share_limits(most_tp, n, 0.5 * tail)[1],
+        "wide_rate_low": share_limits(fp, m, 0.5 * tail)[0],
+        "wide_rate_high": share_limits(most_fp, m, 0.5 * tail)[1],
+    }
+
+
+def _weighted_limits(
+    strict: _Cuts, generous: _Cuts, counts: WeightedCounts, tail: float
+) -> dict[str, FloatArray]:
+    """The same of rows that do not all weigh the same.
+
+    A row more may make a sum less sure, so both ends are looked at.
+    """
+    ends = (strict, generous)
+    precision = [
+        WeightedShare(
+            counts.share(PRECISION, positives.tp_at).part,
+            counts.share(PRECISION, negatives.fp_at).rest,
+        )
+        for positives in ends
+        for negatives in ends
+    ]
+    recall = [counts.share(RECALL, cuts.tp_at) for cuts in ends]
+    rate = [counts.share(FALSE_POSITIVE_RATE, cuts.fp_at) for cuts in ends]
+    return {
+        f"{name}_{end}": most([getattr(each, side)(error) for each in shares], axis=0)
+        for name, shares, error in (
+            ("precision", precision, tail),
+            ("recall", recall, tail),
+            ("wide_recall", recall, 0.5 * tail),
+            ("wide_rate", rate, 0.5 * tail),
+        )
+        for end, side, most in (("low", "lower", np.min), ("high", "upper", np.max))
     }
 
 

@@ -17,7 +17,7 @@ from .._words import listed, plural
 from ..exceptions import InputError
 from ..inference.intervals import interval
 from ..metrics import Metric, as_metric
-from ..points.requirements import observed_share
+from ..points.share_bounds import observed_share
 from ..rows import Rows
 from .monitor import restart_share
 from .periods import window_of

@@ -16,12 +16,12 @@ from .._rounding import at_least
 from .._words import listed, plural
 from ..ranking import Ranking, rank_checked
 from ..ranking.reflex import takes_one_ranking
-from .certificates import uniform_share
 from .constraints import Constraint
 from .independent import IndependentCounts, independent_counts
 from .matrix import plain_number
 from .operating import independent_rows, require_countable
-from .requirements import MinPrecision, observed_share
+from .requirements import MinPrecision
+from .share_bounds import FALSE_POSITIVE_RATE, OVERLOOKED, RECALL, REJECTED, observed_share
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -219,15 +219,13 @@ def _below_by_bounds(
     ranking: Ranking, counts: IndependentCounts, required: float, part: float
 ) -> _Side:
     """Sets under the scores of positives, both shares bounded at all thresholds at once."""
-    n, m = counts.n_pos, counts.n_neg
     if counts.prevalence is None:
-        total = counts.n_all
-        positives, negatives = n - counts.cut_tp[1::2], m - counts.cut_fp[1::2]
-        right = uniform_share(negatives, total, part / 2.0)
-        wrong = 1.0 - uniform_share(total - positives, total, part / 2.0)
+        right = counts.share(REJECTED).everywhere(part / 2.0)
+        wrong = 1.0 - counts.share(OVERLOOKED).turned.everywhere(part / 2.0)
     else:
-        right = (1.0 - counts.prevalence) * uniform_share(m - counts.fp, m, part / 2.0)
-        wrong = counts.prevalence * (1.0 - uniform_share(counts.tp, n, part / 2.0))
+        rest = counts.share(FALSE_POSITIVE_RATE).turned.everywhere(part / 2.0)
+        right = (1.0 - counts.prevalence) * rest
+        wrong = counts.prevalence * (1.0 - counts.share(RECALL).everywhere(part / 2.0))
     certified = at_least(ratio(right, right + wrong), required) & (right > 0.0)
     side = _Side(ranking.threshold, ranking.n_neg - ranking.fp, ranking.all_positives - ranking.tp)
     return side.take(certified)

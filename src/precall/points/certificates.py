@@ -114,7 +114,7 @@ def uniform_share(above: Any, total: float, delta: float) -> FloatArray:
     from scipy.special import betaincinv
 
     above = np.asarray(above, dtype=np.float64)
-    ranks = _fixed_ranks(total)
+    ranks = fixed_ranks(total)
     bounds = np.nan_to_num(betaincinv(ranks, total - ranks + 1.0, 0.5 * delta / ranks.size))
     reached = np.searchsorted(ranks, above, side="right")
     exact = np.concatenate([[0.0], np.maximum.accumulate(bounds)])[reached]
@@ -122,7 +122,7 @@ def uniform_share(above: Any, total: float, delta: float) -> FloatArray:
     return np.asarray(np.maximum(exact, above / total - margin))
 
 
-def _fixed_ranks(total: float) -> FloatArray:
+def fixed_ranks(total: float) -> FloatArray:
     """Two ranks per doubling from either end: 1, 2, 3, 4, 6, 8, 12, ... and their mirror images."""
     doublings = 2.0 ** np.arange(max(math.ceil(math.log2(max(total, 1.0))), 1))
     near = np.unique(np.concatenate([doublings, 1.5 * doublings[1:]]))

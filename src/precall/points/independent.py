@@ -1,4 +1,4 @@
-"""Counts of independent rows, as tests and exact bounds need them, from a ranking."""
+"""Counts of independent rows, as tests and bounds need them, from a ranking."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._interval import Interval
 from .._numerics import ratio
 from ..exceptions import InputError, ReliabilityWarning
+from ..inference.weighted_shares import WeightedCounts
+from ..metrics.four_counts import CountShare, FourCounts
 from ..ranking import Cells, Ranking
+from .share_bounds import PRECISION, Share, ShareOfRows, ShareOfWeight, observed_share
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -29,8 +33,6 @@ class IndependentCounts:
     Missed positives are positives in `n_pos`, and rows in `n_all`; `n_rows` are those with a score.
     """
 
-    tp: FloatArray  # at each row
-    fp: FloatArray
     n_pos: float
     n_neg: float
     cut_tp: FloatArray  # at each cut, two per row
@@ -40,11 +42,28 @@ class IndependentCounts:
     selected_rows: FloatArray  # at each row, how many rows of the data, whatever they weigh
     prevalence: float | None  # that precision refers to, if it is not that of the rows
     exact: bool
+    weighted: WeightedCounts | None  # where weights differ within a class
 
     @cached_property
     def cut_rows(self) -> FloatArray:
         """Rows selected at each cut."""
         return self.cut_tp + self.cut_fp
+
+    def share(self, share: CountShare, *, missed: bool = True) -> Share:
+        """Return a share of rows at each threshold, with positives that have no score or not."""
+        if self.weighted is not None:
+            return ShareOfWeight(self.weighted.share(share, slice(1, -1)))
+        tp, fp = self.cut_tp[1::2], self.cut_fp[1::2]
+        unseen = 0.0 if missed else self.n_all - self.n_rows
+        part, whole = share.rows(FourCounts(tp, fp, self.n_pos - unseen - tp, self.n_neg - fp))
+        return ShareOfRows(part, float(whole[0]))
+
+    def precision_observed(self, row: int, level: float) -> Interval:
+        """Return the precision of these rows, with limits for a threshold fixed in advance."""
+        if self.weighted is not None:
+            return self.share(PRECISION).observed(row, level)
+        tp, fp = self.cut_tp[2 * row + 1], self.cut_fp[2 * row + 1]
+        return observed_share(tp, tp + fp, level)
 
     @cached_property
     def most_rows(self) -> FloatArray:
@@ -65,7 +84,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
             "missed positives have no weights, so nothing can be promised for them beside rows "
             "that have some: rank the rows without weights."
         )
-    rows, own = ranking.rows or ranking.cells, None
+    rows, own, weighted = ranking.rows or ranking.cells, None, None
     sizes = float(np.sum(rows.positives)), float(_negatives(rows))
     exact = bool(np.allclose(ranking.scored.effective_sizes, sizes, rtol=1e-9, atol=0.0))
     if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
@@ -74,7 +93,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
     selected_rows = counted[0][1::2] + counted[1][1::2]
     if not exact:
         cut_tp, cut_fp = _cuts(ranking.cells)
-    tp, fp, n_rows = cut_tp[1::2], cut_fp[1::2], sum(sizes)
+    n_rows = sum(sizes)
     if not exact and ranking.squares is not None:
         warnings.warn(
             "the weights differ within a class: effective sample sizes stand in for counts, so "
@@ -82,9 +101,9 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
             ReliabilityWarning,
             stacklevel=4,
         )
+        weighted = WeightedCounts.of(ranking)
         sizes = ranking.effective_sizes
         total = float(ranking.n_pos + ranking.n_neg)
-        tp, fp = tp * (sizes[0] / ranking.n_pos), fp * (sizes[1] / ranking.n_neg)
         squared = np.sum(_cuts(ranking.squares), axis=0)
         shrink = ratio(cut_tp + cut_fp, squared)
         cut_tp, cut_fp = cut_tp * shrink, cut_fp * shrink
@@ -92,8 +111,6 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
             total * total / float(np.sum(ranking.squares.positives) + _negatives(ranking.squares))
         )
     return IndependentCounts(
-        tp=tp,
-        fp=fp,
         n_pos=sizes[0] + ranking.missed,
         n_neg=sizes[1],
         cut_tp=cut_tp,
@@ -103,6 +120,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
         selected_rows=selected_rows,
         prevalence=own if prevalence is None else prevalence,
         exact=exact,
+        weighted=weighted,
     )
 
 

@@ -6,9 +6,7 @@ from typing import NamedTuple
 
 from .._numerics import ratio
 from .._words import listed
-from ..inference.limits import share_limits
 from ..ranking import Ranking
-from .certificates import smallest_rank, uniform_share
 from .constraints import CertifiedBound, Constraint, OperatingPoint
 from .independent import IndependentCounts
 from .matrix import Confusion, at_row
@@ -20,6 +18,7 @@ from .requirements import (
     precision_at,
     row_bounds,
 )
+from .share_bounds import FALSE_POSITIVE_RATE, PREVALENCE, RECALL
 from .shortfall import Shortfall
 
 #: What is bounded at every threshold, asked for or not.
@@ -136,7 +135,7 @@ def _other_bound(question: Question, name: str, row: int) -> float:
     if name == "recall":
         if question.one_event:
             return float(class_bounds(counts, delta)[0][row])
-        return float(uniform_share(counts.tp[row], counts.n_pos, delta))
+        return float(counts.share(RECALL).everywhere(delta)[row])
     if question.names == ["recall"]:
         return _precision_beside_recall(counts, question.asked[0].required, row, delta)
     if counts.prevalence is not None:
@@ -150,13 +149,12 @@ def _precision_beside_recall(
     counts: IndependentCounts, required: float, row: int, delta: float
 ) -> float:
     """Given a threshold that the positives chose, false positives are binomial."""
-    n, m = counts.n_pos, counts.n_neg
     part = delta / (3.0 if counts.prevalence is None else 2.0)
-    recall, _ = share_limits(smallest_rank(n, required, delta), n, part)
-    _, false_positive_rate = share_limits(counts.fp[row], m, part)
+    recall = counts.share(RECALL).lower_where_certified(required, delta, row, part)
+    false_positive_rate = counts.share(FALSE_POSITIVE_RATE).upper(row, part)
     share = counts.prevalence
     if share is None:
-        share = float(share_limits(n, n + m, part)[0])
+        share = counts.share(PREVALENCE).lower(row, part)
     return float(precision_at(recall, false_positive_rate, share))
 
 

@@ -28,7 +28,6 @@ on.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,16 +37,13 @@ import numpy.typing as npt
 from .._interval import Interval
 from .._numerics import ratio
 from .._rounding import at_least
-from ..inference.limits import share_limits
 from .certificates import (
     binomial_tail,
-    passes,
     passing_run,
     sequences,
-    smallest_rank,
-    uniform_share,
 )
 from .independent import IndependentCounts
+from .share_bounds import ALARMS, FALSE_POSITIVE_RATE, FOUND, RECALL, SELECTED
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -101,7 +97,7 @@ class MinPrecision(Requirement):
         if counts.prevalence is not None:
             return self.possible(counts, delta, 1.0)
         tp, fp, selected = counts.cut_tp, counts.cut_fp, counts.cut_rows
-        found = np.zeros(counts.tp.shape, dtype=np.bool_)
+        found = np.zeros(counts.selected_rows.shape, dtype=np.bool_)
         for rank, share in sequences(self.required, delta, counts.n_rows):
             first = _first_cut(counts, rank)
             end = int(passing_run(tp, fp, first, self.required, share))
@@ -143,26 +139,15 @@ class MinRecall(Requirement):
 
     def certified(self, counts: IndependentCounts, delta: float) -> Mask:
         """From the positive whose rank was fixed beforehand."""
-        rank = smallest_rank(counts.n_pos, self.required, delta)
-        found = np.zeros(counts.tp.shape, dtype=np.bool_)
-        if rank is None:
-            return found
-        first = int(np.searchsorted(counts.tp, rank))
-        if counts.n_all == counts.n_rows:  # effective counts may fall short by rounding
-            first = min(first, counts.tp.size - 1)
-        found[first:] = True
-        return found
+        return counts.share(RECALL).certified(self.required, delta)
 
     def possible(self, counts: IndependentCounts, delta: float, scale: float) -> Mask:
         """As if the same positives came so many times."""
-        rank = smallest_rank(scale * counts.n_pos, self.required, delta)
-        if rank is None:
-            return np.zeros(counts.tp.shape, dtype=np.bool_)
-        return np.asarray(scale * counts.tp >= rank)
+        return counts.share(RECALL).times(scale).certified(self.required, delta)
 
     def observed(self, counts: IndependentCounts, row: int, level: float) -> Interval:
         """Return the recall observed."""
-        return observed_share(counts.tp[row], counts.n_pos, level)
+        return counts.share(RECALL).observed(row, level)
 
     def enough(self, delta: float) -> int:
         """Enough that all of them found would show it."""
@@ -211,13 +196,12 @@ class MaxSelectedShare(Requirement):
 
     def possible(self, counts: IndependentCounts, delta: float, scale: float) -> Mask:
         """As if the same rows came so many times."""
-        rank = largest_rank(scale * counts.n_rows, self.required, delta)
-        return np.asarray(scale * (counts.cut_tp + counts.cut_fp)[1::2] < rank)
+        left = counts.share(SELECTED, missed=False).times(scale).turned
+        return left.certified(1.0 - self.required, delta)
 
     def observed(self, counts: IndependentCounts, row: int, level: float) -> Interval:
         """Return the share selected of these rows."""
-        selected = counts.cut_tp[2 * row + 1] + counts.cut_fp[2 * row + 1]
-        return observed_share(selected, counts.n_rows, level)
+        return counts.share(SELECTED, missed=False).observed(row, level)
 
     def words(self) -> str:
         """Return what is asked."""
@@ -262,25 +246,12 @@ class MinNetBenefit(Requirement):
         return found - odds * wrong
 
 
-def largest_rank(total: float, share: float, delta: float) -> int:
-    """Return the largest rank above whose score more than `share` lies with chance <= delta.
-
-    0 if not even above the highest score: that takes ``ln(delta) / ln(1 - share)`` rows.
-    """
-    # P(Beta(k, N - k + 1) > share) is P(Binomial(N, share) < k), or that of N - k + 1 failures.
-    ranks = range(1, math.floor(total) + 1)
-    return bisect_left(
-        ranks, True, key=lambda k: not passes(total - k + 1, k - 1, 1.0 - share, delta)
-    )
-
-
 def class_bounds(
     counts: IndependentCounts, delta: float, scale: float = 1.0
 ) -> tuple[FloatArray, FloatArray]:
     """Return the lowest recall and the highest false-positive rate, at all thresholds at once."""
-    n, m = scale * counts.n_pos, scale * counts.n_neg
-    recall = uniform_share(scale * counts.tp, n, delta / 2.0)
-    return recall, 1.0 - uniform_share(m - scale * counts.fp, m, delta / 2.0)
+    recall, rate = (counts.share(each).times(scale) for each in (RECALL, FALSE_POSITIVE_RATE))
+    return recall.everywhere(delta / 2.0), 1.0 - rate.turned.everywhere(delta / 2.0)
 
 
 def row_bounds(
@@ -290,9 +261,8 @@ def row_bounds(
 
     Of those that have a score, or with `missed` of all.
     """
-    total = scale * (counts.n_all if missed else counts.n_rows)
-    found = uniform_share(scale * counts.cut_tp[1::2], total, delta / 2.0)
-    return found, 1.0 - uniform_share(total - scale * counts.cut_fp[1::2], total, delta / 2.0)
+    found, wrong = (counts.share(each, missed=missed).times(scale) for each in (FOUND, ALARMS))
+    return found.everywhere(delta / 2.0), 1.0 - wrong.turned.everywhere(delta / 2.0)
 
 
 def precision_at(recall: Any, false_positive_rate: Any, prevalence: float) -> Any:
@@ -301,26 +271,15 @@ def precision_at(recall: Any, false_positive_rate: Any, prevalence: float) -> An
     return ratio(found, found + (1.0 - prevalence) * false_positive_rate)
 
 
-def observed_share(successes: float, total: float, level: float) -> Interval:
-    """Return a share with its Clopper-Pearson limits."""
-    low, high = share_limits(successes, total, (1.0 - level) / 2.0)
-    return Interval(
-        low=float(low),
-        high=float(high),
-        estimate=float(successes / total),
-        confidence_level=level,
-        method="clopper_pearson",
-    )
-
-
 def observed_precision(counts: IndependentCounts, row: int, level: float) -> Interval:
     """Return the precision at a row with limits that hold for a threshold fixed in advance."""
-    tp, fp = counts.cut_tp[2 * row + 1], counts.cut_fp[2 * row + 1]
     if counts.prevalence is None:
-        return observed_share(tp, tp + fp, level)
+        return counts.precision_observed(row, level)
     # Both classes' limits at once, then the precision of their corners.
-    recall = observed_share(counts.tp[row], counts.n_pos, 0.5 * (1.0 + level))
-    fpr = observed_share(counts.fp[row], counts.n_neg, 0.5 * (1.0 + level))
+    recall, fpr = (
+        counts.share(each).observed(row, 0.5 * (1.0 + level))
+        for each in (RECALL, FALSE_POSITIVE_RATE)
+    )
     low, estimate, high = (
         float(precision_at(r, f, counts.prevalence))
         for r, f in (

@@ -21,7 +21,7 @@ from precall.metrics.utility import require_probabilities
 from precall.ranking import as_ranked
 from precall.rows import Rows
 
-from ..rules.counted import CLOPPER_PEARSON, SeveralShares
+from ..rules.counted import CLOPPER_PEARSON, SeveralShares, ShareOfTrials
 from ..sampling import varying_prevalence
 from .band import Band
 
@@ -175,10 +175,10 @@ def net_benefit_band(
     parts: list[tuple[Any, Any]] = [(tp / n, n), (fp / m, m)]
     parts += [(np.full(grid.size, share), n + m)] if varying else []
     evidence = SeveralShares(
-        share_limits=CLOPPER_PEARSON.share_limits,
         at=_Along(grid / (1.0 - grid)),  # type: ignore[arg-type]
-        shares=tuple(value for value, _ in parts),
-        trials=tuple(trials for _, trials in parts),
+        parts=tuple(
+            ShareOfTrials(value, trials, CLOPPER_PEARSON.share_limits) for value, trials in parts
+        ),
         prevalence=share,
     )
     low, high = evidence.limits(_two_sided(critical, level))

@@ -4,14 +4,14 @@ At a threshold that was fixed beforehand every count is binomial. Precision is a
 selected, recall one of the positives, and F1 a function of the share of true positives among the
 rows that are positive or selected. What is made of several shares (recall, the false-positive
 rate, and the prevalence where rows came as they came) has the distances of their limits added in
-squares.
+squares; where rows weigh differently, what is made of the weights of the four counts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +22,7 @@ from ...metrics.four_counts import SHARES, CountShare, FourCounts
 from .. import limits
 from ..clusters import cluster_variance
 from ..influence import linearise, total_variance
+from ..weighted_shares import WeightedCounts, WeightedShare
 from .rule import Case, ClosedForm, Rule
 from .stabilised import Stabilised
 
@@ -33,11 +34,29 @@ _ONE_SIGMA = math.erf(math.sqrt(0.5))
 _BETWEEN = 9
 
 
+@dataclass(frozen=True)
+class ShareOfTrials:
+    """A share of so many trials, which need not be a whole number."""
+
+    value: Any
+    trials: Any
+    share_limits: Limits
+
+    def limits(self, level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit."""
+        return self.share_limits(self.value * self.trials, self.trials, level)
+
+
 @dataclass(frozen=True, kw_only=True)
 class CountedShares(Rule):
-    """Limits of shares of rows, each by `share_limits`."""
+    """Limits of shares of rows, each by `share_limits`.
+
+    With `by_weight`, limits of rows that weigh differently allow for heavy ones that were not seen
+    (:mod:`..weighted_shares`). Otherwise they are those of as many trials as the rows are worth.
+    """
 
     share_limits: Limits
+    by_weight: bool = False
     only_counts: ClassVar[bool] = True
 
     def evidence(self, case: Case) -> Any:
@@ -45,58 +64,71 @@ class CountedShares(Rule):
         metric: OnRows = case.metric  # type: ignore[assignment]
         tp, fp, n, m = metric.counts(case.ranking)
         counts = FourCounts(tp, fp, max(n - tp, 0), max(m - fp, 0))
-        squares = _squares(metric, case)
         share = metric.at.plain_share
         if share is not None and (case.varying or share.of_one_class):
-            return self._one_share(share, counts, squares, case)
-        return self._several(metric.at, counts, squares, case)
+            return self._one_share(share, counts, case)
+        weights = self._weights(case)
+        if weights is not None and weights.differ and case.varying:
+            return SeveralMasses(at=metric.at, masses=weights.masses(metric.selected))
+        return self._several(metric.at, counts, case)
 
-    def _one_share(
-        self, share: CountShare, counts: FourCounts, squares: FourCounts | None, case: Case
-    ) -> OneShare:
+    def _one_share(self, share: CountShare, counts: FourCounts, case: Case) -> OneShare:
         up, down = share.weights or (1.0, 1.0)
         part, whole = share.rows(counts)
-        trials = _trials(share, counts, squares)
+        squares = _squares(case.metric, case)  # type: ignore[arg-type]
         form = OneShare(
-            share_limits=self.share_limits,
             share=float(part / whole) if whole else 0.0,
-            trials=trials,
+            trials=_trials(share, counts, squares),
             up=up,
             down=down,
+            of=self._share(share, counts, case),
         )
         if case.clustered and form.slope and 0.0 < form.share < 1.0:
             sizes = case.sizes
             variance = cluster_variance(case.metric, case.sample, sizes, varying=case.varying)
             worth = form.share * (1.0 - form.share) * form.slope**2 / max(variance, 1e-300)
-            form = OneShare(**{**form.__dict__, "trials": min(worth, trials)})
+            trials = min(worth, form.trials)
+            of = ShareOfTrials(form.share, trials, self.share_limits)
+            form = replace(form, trials=trials, of=of)
         return form
 
-    def _several(
-        self, at: OfCounts, counts: FourCounts, squares: FourCounts | None, case: Case
-    ) -> SeveralShares:
+    def _several(self, at: OfCounts, counts: FourCounts, case: Case) -> SeveralShares:
         names = ("recall", "false_positive_rate", *(("prevalence",) if case.varying else ()))
-        shares = [SHARES[name] for name in names]
-        values = [float(share.of(counts)) for share in shares]
         n, m = counts.tp + counts.fn, counts.fp + counts.tn
         return SeveralShares(
-            share_limits=self.share_limits,
             at=at,
-            shares=tuple(values),
-            trials=tuple(float(_trials(share, counts, squares)) for share in shares),
+            parts=tuple(self._share(SHARES[name], counts, case) for name in names),
             prevalence=float(n / (n + m)),
             widened=_design_effect(case) if case.clustered else 1.0,
         )
+
+    def _share(
+        self, share: CountShare, counts: FourCounts, case: Case
+    ) -> ShareOfTrials | WeightedShare:
+        """One share with its limits."""
+        metric: OnRows = case.metric  # type: ignore[assignment]
+        part, whole = share.rows(counts)
+        weights = self._weights(case)
+        if weights is not None and whole:
+            return weights.share(share, metric.selected)
+        trials = float(_trials(share, counts, _squares(metric, case)))
+        return ShareOfTrials(float(part / whole) if whole else 0.0, trials, self.share_limits)
+
+    def _weights(self, case: Case) -> WeightedCounts | None:
+        """The weights on either side of thresholds, where there are some that are followed."""
+        followed = self.by_weight and not case.clustered and case.ranking.rows is not None
+        return WeightedCounts.of(case.ranking) if followed else None
 
 
 @dataclass(frozen=True, kw_only=True)
 class OneShare:
     """A share of rows, and the metric that follows from it: ``u p / (u p + d (1 - p))``."""
 
-    share_limits: Limits
     share: float
     trials: float
     up: float
     down: float
+    of: ShareOfTrials | WeightedShare
 
     def _of(self, share: float) -> float:
         rise, rest = self.up * share, self.down * (1.0 - share)
@@ -112,7 +144,7 @@ class OneShare:
         """Return the lower and the upper limit."""
         if not self.trials:  # nothing to take a share of, so nothing is known
             return 0.0, 1.0
-        low, high = self.share_limits(self.share * self.trials, self.trials, confidence_level)
+        low, high = self.of.limits(confidence_level)
         return self._of(float(low)), self._of(float(high))
 
     @property
@@ -130,14 +162,12 @@ class SeveralShares:
     The three are independent, so the distances of the limits add in squares (Zou & Donner 2008).
     """
 
-    share_limits: Limits
     at: OfCounts
-    shares: tuple[Any, ...]
-    trials: tuple[Any, ...]
+    parts: tuple[ShareOfTrials | WeightedShare, ...]
     prevalence: Any
     widened: float = 1.0
 
-    def _of(self, shares: list[Any]) -> Any:
+    def _of(self, *shares: Any) -> Any:
         recall, rate = shares[:2]
         ours = shares[2] if len(shares) > 2 else self.prevalence
         return self.at.of(ours * recall, (1.0 - ours) * rate, ours, 1.0 - ours)
@@ -145,32 +175,88 @@ class SeveralShares:
     @property
     def estimate(self) -> Any:
         """The metric of the shares as they were observed."""
-        return self._of(list(self.shares))
+        return self._of(*(part.value for part in self.parts))
 
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         """Return the lower and the upper limit, within the bounds of the metric."""
-        estimate = self.estimate
-        below = above = 0.0 * estimate
-        for place, (share, trials) in enumerate(zip(self.shares, self.trials, strict=True)):
-            ends = self.share_limits(share * trials, trials, confidence_level)
-            moved: list[Any] = list(self.shares)
-            # The share itself too, so that neither distance is negative.
-            moved[place] = np.concatenate([np.linspace(*ends, _BETWEEN), np.asarray(share)[None]])
-            values = self._of(moved)
-            below = below + (estimate - np.min(values, axis=0)) ** 2
-            above = above + (np.max(values, axis=0) - estimate) ** 2
-        low, high = self.at.bounds
-        return (
-            np.maximum(estimate - self.widened * np.sqrt(below), low),
-            np.minimum(estimate + self.widened * np.sqrt(above), high),
+        return _together(
+            self.at,
+            self._of,
+            [part.value for part in self.parts],
+            [part.limits(confidence_level) for part in self.parts],
+            self.widened,
         )
 
     @property
     def error(self) -> float:
         """Half of what plus and minus one standard deviation have, on the unit scale."""
-        low, high = self.limits(_ONE_SIGMA)
-        zero, one = self.at.unit
-        return float((high - low) / (2.0 * (one - zero)))
+        return _half_width(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralMasses:
+    """What the four counts weigh, which is independent where rows came as they came.
+
+    Recall and prevalence are not: heavy positives at the top raise both.
+    """
+
+    at: OfCounts
+    masses: FourCounts
+
+    def _of(self, tp: Any, fp: Any, fn: Any, tn: Any) -> Any:
+        whole = tp + fp + fn + tn
+        return self.at.of(tp / whole, fp / whole, (tp + fn) / whole, (fp + tn) / whole)
+
+    @property
+    def estimate(self) -> Any:
+        """The metric as it was observed."""
+        return self._of(*(mass.weight for mass in self.masses))
+
+    def limits(self, confidence_level: float) -> tuple[Any, Any]:
+        """Return the lower and the upper limit: their distances add in squares."""
+        return _together(
+            self.at,
+            self._of,
+            [mass.weight for mass in self.masses],
+            [mass.limits(confidence_level) for mass in self.masses],
+        )
+
+    @property
+    def error(self) -> float:
+        """Half of what plus and minus one standard deviation have, on the unit scale."""
+        return _half_width(self)
+
+
+def _together(
+    at: OfCounts,
+    of: Callable[..., Any],
+    parts: list[Any],
+    ends: list[tuple[Any, Any]],
+    widened: float = 1.0,
+) -> tuple[Any, Any]:
+    """Limits of what is made of independent parts: the distances of theirs add in squares."""
+    estimate = of(*parts)
+    below = above = 0.0 * estimate
+    for place, (part, (least, most)) in enumerate(zip(parts, ends, strict=True)):
+        moved = list(parts)
+        # The part itself too, so that neither distance is negative.
+        between = np.linspace(least, most, _BETWEEN)
+        moved[place] = np.concatenate([between, np.asarray(part)[None]])
+        values = of(*moved)
+        below = below + (estimate - np.min(values, axis=0)) ** 2
+        above = above + (np.max(values, axis=0) - estimate) ** 2
+    low, high = at.bounds
+    return (
+        np.maximum(estimate - widened * np.sqrt(below), low),
+        np.minimum(estimate + widened * np.sqrt(above), high),
+    )
+
+
+def _half_width(form: SeveralShares | SeveralMasses) -> float:
+    """Half of what plus and minus one standard deviation have, on the unit scale."""
+    low, high = form.limits(_ONE_SIGMA)
+    zero, one = form.at.unit
+    return float((high - low) / (2.0 * (one - zero)))
 
 
 def _squares(metric: OnRows, case: Case) -> FourCounts | None:
@@ -247,7 +333,10 @@ def _clopper_pearson(successes: Any, trials: Any, level: float) -> tuple[Any, An
     return limits.share_limits(successes, trials, 0.5 * (1.0 - level))
 
 
-_EXACT = ("Clopper & Pearson 1934; several shares: Zou & Donner 2008", "wide with few rows")
+_EXACT = (
+    "Clopper & Pearson 1934; several shares: Zou & Donner 2008; weights: Fay & Feuer 1997",
+    "wide with few rows",
+)
 _SCORE = (
     "Wilson 1927; several shares: Zou & Donner 2008",
     "near its level on average, under it for some shares",
@@ -256,6 +345,7 @@ CLOPPER_PEARSON = CountedShares(
     key="clopper_pearson",
     name="clopper_pearson",
     share_limits=_clopper_pearson,
+    by_weight=True,
     clustered=True,
     summary="exact limits of what is counted at a threshold",
     source=_EXACT[0],
