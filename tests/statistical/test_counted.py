@@ -7,6 +7,7 @@ from scipy.stats import binom
 import precall as pr
 from precall.inference.rules.counted import CLOPPER_PEARSON, SeveralShares, ShareOfTrials
 from precall.metrics.four_counts import SHARES, FourCounts
+from precall.monitoring import windows
 from precall.simulate import Binormal
 from scripts.weighted_coverage import NEW, NOISE, at_thresholds
 
@@ -62,6 +63,35 @@ def test_weights_are_followed_at_thresholds(design):
         for held, width, where in found:
             assert 100 * held >= binom.ppf(ALPHA, 100, 0.94), (name, where)
             assert 0.0 < width < 1.0
+
+
+@pytest.mark.parametrize("kind", ["weights", "clusters"])
+def test_windows_claim_no_change_of_the_share_of_positives_where_there_is_none(kind):
+    """Positives kept 1 in 10, or rows that repeat each other six times; once 24 and 4 % claimed."""
+    claimed, missed = [], []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        time = np.repeat(np.arange(8), 600)
+        if kind == "weights":
+            y, clusters = rng.random(4800) < 1 / 11, None
+            weight = np.where(y, 10.0, 1.0) * np.exp(0.3 * rng.normal(size=4800))
+        else:
+            clusters, weight = np.arange(4800) // 6, None
+            y = np.where(
+                rng.random(4800) < 0.9, (rng.random(800) < 0.5)[clusters], rng.random(4800) < 0.5
+            )
+        rows = pr.Rows(
+            y,
+            rng.normal(size=4800) + 1.5 * y,
+            sample_weight=weight,
+            clusters=clusters,
+            columns={"time": time},
+        )
+        found = windows(rows, time="time", every=1).windows
+        claimed.append(any(window.prevalence_changed is not None for window in found))
+        missed.append(not all(each.prevalence.low <= 0.5 <= each.prevalence.high for each in found))
+    assert covers_at_least(~np.array(claimed), 0.95)
+    assert covers_at_least(~np.array(missed), 0.95)
 
 
 @pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift_at_k"])

@@ -228,3 +228,35 @@ def test_weights_give_a_warning():
     y, s, weight = data()
     with pytest.warns(ReliabilityWarning, match="effective sample sizes|approximate"):
         pr.operating_point(pr.Rows(y, s, sample_weight=weight), min_recall=0.5)
+
+
+def test_two_thresholds_have_shares_of_weight_too():
+    rng = np.random.default_rng(2)
+    y = rng.random(3000) < 0.3
+    s = rng.normal(size=3000) + 1.5 * y
+    weight = np.where(s > 1.0, 1.0, 6.0) * np.exp(0.2 * rng.normal(size=3000))
+    rows = pr.Rows(y, s, sample_weight=weight)
+    for data_ in (rows, pr.rank(y, s, sample_weight=weight)):
+        found = pr.two_thresholds(data_, min_precision=0.7, min_npv=0.9)
+        assert found.certified
+        for each, name, cut in zip(
+            found.constraints,
+            ("precision", "negative_predictive_value"),
+            (found.upper, found.lower),
+            strict=True,
+        ):
+            known = pr.interval(rows, f"{name}_at_threshold({float(cut)!r})")
+            assert each.observed.estimate == pytest.approx(known.estimate)
+            assert each.observed.low == pytest.approx(known.low, abs=0.01)
+        between = weight[(s >= found.lower) & (s < found.upper)].sum() / weight.sum()
+        assert found.reviewed.estimate == pytest.approx(between)
+        assert found.reviewed.low < between < found.reviewed.high
+        effective = weight.sum() ** 2 / (weight**2).sum()
+        assert found.reviewed.high - found.reviewed.low < 6 * np.sqrt(0.25 / effective)
+
+
+def test_nothing_to_review_has_a_share_of_nothing():
+    counts = WeightedCounts.of(pr.rank([1, 0], [2.0, 1.0], sample_weight=[1.0, 3.0]))
+    left = counts.without([counts.share(SHARES["prevalence"], -1)])
+    assert (left.value, left.lower(0.025)) == (0.0, 0.0)
+    assert 0.0 < left.upper(0.025) < 1.0

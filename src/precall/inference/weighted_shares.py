@@ -10,6 +10,7 @@ rows there do: one that stands for many others may well be missing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -67,6 +68,22 @@ class WeightedShare(NamedTuple):
 
     part: WeightOfRows
     rest: WeightOfRows
+
+    @classmethod
+    def of_rows(cls, weight: FloatArray, inside: npt.NDArray[np.bool_]) -> WeightedShare:
+        """Return what some of these rows weigh of all of them.
+
+        A row that was not seen weighs what the heavy ones do of those that were, on its side or,
+        where there are none, of all.
+        """
+
+        def total(rows: FloatArray) -> WeightOfRows:
+            square, some = float(rows @ rows), rows if rows.size else weight
+            return WeightOfRows(
+                rows.size, float(rows.sum()), square, float(some @ some) / float(some.sum())
+            )
+
+        return cls(total(weight[inside]), total(weight[~inside]))
 
     @property
     def value(self) -> Any:
@@ -175,6 +192,24 @@ class WeightedCounts(NamedTuple):
         names = ("recall", "false_positive_rate")
         shares = [self.share(SHARES[name], at) for name in names]
         return FourCounts(*(share.part for share in shares), *(share.rest for share in shares))
+
+    def without(self, decided: Sequence[WeightedShare]) -> WeightedShare:
+        """Return the share of all rows that are in none of these, which have no row in common."""
+        everything = self.share(SHARES["prevalence"], -1)
+        unseen = np.maximum(everything.part.unseen, everything.rest.unseen)
+        gone, whole = (
+            [sum(mass[field] for share in shares for mass in share) for field in range(3)]
+            for shares in (decided, [everything])
+        )
+        # No row is left: what remains of the weights is rounding.
+        some = whole[0] > gone[0]
+        rows, weight, square = (
+            max(each - part, 0.0) * some for each, part in zip(whole, gone, strict=True)
+        )
+        return WeightedShare(
+            WeightOfRows(rows, weight, square, unseen),
+            WeightOfRows(gone[0], gone[1], gone[2], unseen),
+        )
 
     @property
     def counts(self) -> tuple[FourCounts, FourCounts, FourCounts]:

@@ -16,8 +16,9 @@ from .._rounding import at_least
 from .._words import listed, plural
 from ..exceptions import InputError
 from ..inference.intervals import interval
+from ..inference.weighted_shares import WeightedShare
 from ..metrics import Metric, as_metric
-from ..points.share_bounds import observed_share
+from ..points.share_bounds import observed_share, observed_weight
 from ..rows import Rows
 from .monitor import restart_share
 from .periods import window_of
@@ -241,18 +242,19 @@ def windows_at(
     name = rows.model_named(model)
     number, starts = window_of(times, every)
     found: list[Window] = []
-    reference: Window | None = None
+    first: tuple[Window, Rows] | None = None
     for index, start in enumerate(starts):
         part = rows.select(number == index)
         error = (1.0 - level) * restart_share(index)
-        window = _window(part, metric, name, shown_time(start), error, reference, share)
-        if reference is None and window.interval is not None:
-            reference = window
+        window = _window(part, metric, name, shown_time(start), error, first, share)
+        if first is None and window.interval is not None:
+            first = window, part
         found.append(window)
-    if reference is None:
+    if first is None:
         raise InputError(
             f"no window has {_FEWEST} positives and {_FEWEST} negatives: make them longer (every=)."
         )
+    reference = first[0]
     return Windows(
         metric=str(metric),
         confidence_level=level,
@@ -268,9 +270,10 @@ def _window(
     model: str,
     start: str,
     error: float,
-    reference: Window | None,
+    first: tuple[Window, Rows] | None,
     known: float | None,
 ) -> Window:
+    """Look at the rows of a window, beside the first that could be judged."""
     positives = int(np.count_nonzero(rows.positive))
     counted = {"start": start, "rows": len(rows), "positives": positives}
     prevalence = _prevalence(rows, 1.0 - error / 2.0)
@@ -285,15 +288,14 @@ def _window(
         )
     asked: dict[str, Any] = {"model": model, "rng": 0}
     own = interval(rows, metric, confidence_level=1.0 - error, **asked)
-    share = (reference.prevalence if reference else prevalence).estimate if known is None else known
+    share = (first[0].prevalence if first else prevalence).estimate if known is None else known
     there = interval(rows, metric, prevalence=share, confidence_level=1.0 - error / 2.0, **asked)
     ranking = then = None
-    if reference is not None and reference.at_reference is not None:
+    if first is not None and first[0].at_reference is not None:
         # The first window's limits were made at its own, lower level: made again at this one.
-        before = reference.at_reference.at_level(1.0 - error / 2.0)  # type: ignore[attr-defined]
+        before = first[0].at_reference.at_level(1.0 - error / 2.0)  # type: ignore[attr-defined]
         ranking = _change(before, there)
-        earlier = _share_again(reference.prevalence, reference.rows, 1.0 - error / 2.0)
-        then = _change(earlier, prevalence)
+        then = _change(_prevalence(first[1], 1.0 - error / 2.0), prevalence)
     return Window(
         **counted,  # type: ignore[arg-type]
         prevalence=prevalence,
@@ -305,9 +307,12 @@ def _window(
 
 
 def _prevalence(rows: Rows, level: float) -> Interval:
+    if rows.weight is not None and rows.cluster is None:
+        return observed_weight(WeightedShare.of_rows(rows.weight, rows.positive), level)
     weight = np.ones(len(rows)) if rows.weight is None else rows.weight
     share = float(weight[rows.positive].sum() / weight.sum())
-    return _of_share(share, sum(effective_sizes_of(rows)), level)
+    trials = sum(effective_sizes_of(rows))
+    return observed_share(share * trials, trials, level)
 
 
 def effective_sizes_of(rows: Rows) -> tuple[float, float]:
@@ -316,14 +321,6 @@ def effective_sizes_of(rows: Rows) -> tuple[float, float]:
     if count in (0, len(rows)):
         return float(count), float(len(rows) - count)
     return rows.effective_sizes
-
-
-def _of_share(share: float, trials: float, level: float) -> Interval:
-    return observed_share(share * trials, trials, level)
-
-
-def _share_again(seen: Interval, trials: float, level: float) -> Interval:
-    return _of_share(seen.estimate, trials, level)
 
 
 def _change(before: Interval, after: Interval) -> float | None:

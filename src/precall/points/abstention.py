@@ -14,6 +14,7 @@ from .._notebook import Rich
 from .._numerics import ratio
 from .._rounding import at_least
 from .._words import listed, plural
+from ..metrics.four_counts import SHARES, CountShare
 from ..ranking import Ranking, rank_checked
 from ..ranking.reflex import takes_one_ranking
 from .constraints import Constraint
@@ -21,7 +22,15 @@ from .independent import IndependentCounts, independent_counts
 from .matrix import plain_number
 from .operating import independent_rows, require_countable
 from .requirements import MinPrecision
-from .share_bounds import FALSE_POSITIVE_RATE, OVERLOOKED, RECALL, REJECTED, observed_share
+from .share_bounds import (
+    FALSE_POSITIVE_RATE,
+    OVERLOOKED,
+    PRECISION,
+    RECALL,
+    REJECTED,
+    observed_share,
+    observed_weight,
+)
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -126,14 +135,24 @@ class TwoThresholds(Rich):
 
 
 class _Side(NamedTuple):
-    """Thresholds that are certified on one side, and what each selects: right and wrong rows."""
+    """Thresholds that are certified on one side, and what each decides: right and wrong rows.
 
+    Their share is `share` of `counts` at a row of these.
+    """
+
+    counts: IndependentCounts
+    share: CountShare
     thresholds: Array
     right: FloatArray
     wrong: FloatArray
+    row: Any
 
     def take(self, chosen: Any) -> _Side:
-        return _Side(*(values[chosen] for values in self))
+        return _Side(self.counts, self.share, *(values[chosen] for values in self[2:]))
+
+    def observed(self, level: float) -> Interval:
+        """Return the share that is right, with limits for a threshold fixed in advance."""
+        return self.counts.observed(self.share, int(self.row), level)
 
 
 @takes_one_ranking
@@ -212,7 +231,9 @@ def two_thresholds(
 
 def _above(ranking: Ranking, counts: IndependentCounts, required: float, part: float) -> _Side:
     rows = MinPrecision(required).certified(counts, part)
-    return _Side(ranking.threshold, ranking.tp * 1.0, ranking.fp * 1.0).take(rows)
+    every = np.arange(len(ranking))
+    side = _Side(counts, PRECISION, ranking.threshold, ranking.tp * 1.0, ranking.fp * 1.0, every)
+    return side.take(rows)
 
 
 def _below_by_bounds(
@@ -227,7 +248,9 @@ def _below_by_bounds(
         right = (1.0 - counts.prevalence) * rest
         wrong = counts.prevalence * (1.0 - counts.share(RECALL).everywhere(part / 2.0))
     certified = at_least(ratio(right, right + wrong), required) & (right > 0.0)
-    side = _Side(ranking.threshold, ranking.n_neg - ranking.fp, ranking.all_positives - ranking.tp)
+    right, wrong = ranking.n_neg - ranking.fp, ranking.all_positives - ranking.tp
+    every = np.arange(len(ranking))
+    side = _Side(counts, SHARES[NPV], ranking.threshold, right * 1.0, wrong * 1.0, every)
     return side.take(certified)
 
 
@@ -238,13 +261,16 @@ def _below_by_tests(
     scores = rows.scores[rows.model_named(model)]
     turned = rank_checked(~rows.positive, _turned(scores), rows.weight)
     elsewhere = None if prevalence is None else 1.0 - prevalence
-    certified = MinPrecision(required).certified(independent_counts(turned, elsewhere), part)
+    counts = independent_counts(turned, elsewhere)
+    certified = MinPrecision(required).certified(counts, part)
     highest = _turned(turned.threshold)  # of the scores decided negative
     # The next score above: what lies under it are the same rows.
     ordered = np.unique(scores)
     after = np.searchsorted(ordered, highest, side="right")
     inside = after < ordered.size
-    side = _Side(ordered[np.minimum(after, ordered.size - 1)], turned.tp * 1.0, turned.fp * 1.0)
+    thresholds = ordered[np.minimum(after, ordered.size - 1)]
+    every = np.arange(len(turned))
+    side = _Side(counts, PRECISION, thresholds, turned.tp * 1.0, turned.fp * 1.0, every)
     return side.take(certified & inside)
 
 
@@ -285,11 +311,7 @@ def _result(
     left = ranking.all_positives - right[0] - (unseen if lower is None else wrong[1])
     between = (left, ranking.n_neg - wrong[0] - right[1])
     total = float(ranking.n_pos + ranking.n_neg)
-    scale = counts.n_rows / total
-    shares = [
-        None if side is None else observed_share(found * scale, (found + missed) * scale, level)
-        for side, found, missed in zip(sides, right, wrong, strict=True)
-    ]
+    shares = [None if side is None else side.observed(level) for side in sides]
     constraints = tuple(
         Constraint(
             name=name,
@@ -302,7 +324,7 @@ def _result(
             ("precision", NPV), sides, asked, shares, strict=True
         )
     )
-    reviewed = observed_share(sum(between) * scale, counts.n_rows, level)
+    reviewed = _reviewed(counts, sum(between) / total, sides, level)
     thresholds = [None if side is None else side.thresholds[()] for side in sides]
     return TwoThresholds(
         certified=all(side is not None for side in sides),
@@ -322,6 +344,20 @@ def _result(
         exact=counts.exact,
         message=_message(thresholds, asked, sum(between), total, level, n_candidates),
     )
+
+
+def _reviewed(
+    counts: IndependentCounts, share: float, sides: tuple[_Side | None, ...], level: float
+) -> Interval:
+    """The share of the rows that neither side decides, with limits."""
+    if counts.weighted is None:
+        return observed_share(share * counts.n_rows, counts.n_rows, level)
+    decided = [
+        side.counts.weighted.share(side.share, int(side.row) + 1)
+        for side in sides
+        if side is not None and side.counts.weighted is not None
+    ]
+    return observed_weight(counts.weighted.without(decided), level)
 
 
 def _message(

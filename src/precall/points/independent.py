@@ -17,7 +17,7 @@ from ..exceptions import InputError, ReliabilityWarning
 from ..inference.weighted_shares import WeightedCounts
 from ..metrics.four_counts import CountShare, FourCounts
 from ..ranking import Cells, Ranking
-from .share_bounds import PRECISION, Share, ShareOfRows, ShareOfWeight, observed_share
+from .share_bounds import Share, ShareOfRows, ShareOfWeight, observed_share, observed_weight
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -53,17 +53,22 @@ class IndependentCounts:
         """Return a share of rows at each threshold, with positives that have no score or not."""
         if self.weighted is not None:
             return ShareOfWeight(self.weighted.share(share, slice(1, -1)))
-        tp, fp = self.cut_tp[1::2], self.cut_fp[1::2]
-        unseen = 0.0 if missed else self.n_all - self.n_rows
-        part, whole = share.rows(FourCounts(tp, fp, self.n_pos - unseen - tp, self.n_neg - fp))
+        part, whole = share.rows(self._four_counts(slice(None), missed=missed))
         return ShareOfRows(part, float(whole[0]))
 
-    def precision_observed(self, row: int, level: float) -> Interval:
-        """Return the precision of these rows, with limits for a threshold fixed in advance."""
+    def _four_counts(self, row: Any, *, missed: bool) -> FourCounts:
+        unseen = 0.0 if missed else self.n_all - self.n_rows
+        tp, fp = self.cut_tp[1::2][row], self.cut_fp[1::2][row]
+        return FourCounts(tp, fp, self.n_pos - unseen - tp, self.n_neg - fp)
+
+    def observed(
+        self, share: CountShare, row: int, level: float, *, missed: bool = True
+    ) -> Interval:
+        """Return a share of these rows, with limits for a threshold fixed in advance."""
         if self.weighted is not None:
-            return self.share(PRECISION).observed(row, level)
-        tp, fp = self.cut_tp[2 * row + 1], self.cut_fp[2 * row + 1]
-        return observed_share(tp, tp + fp, level)
+            return observed_weight(self.weighted.share(share, row + 1), level)
+        part, whole = share.rows(self._four_counts(row, missed=missed))
+        return observed_share(float(part), float(whole), level)
 
     @cached_property
     def most_rows(self) -> FloatArray:

@@ -43,7 +43,7 @@ from .certificates import (
     sequences,
 )
 from .independent import IndependentCounts
-from .share_bounds import ALARMS, FALSE_POSITIVE_RATE, FOUND, RECALL, SELECTED
+from .share_bounds import ALARMS, FALSE_POSITIVE_RATE, FOUND, PRECISION, RECALL, SELECTED
 
 FloatArray = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -147,7 +147,7 @@ class MinRecall(Requirement):
 
     def observed(self, counts: IndependentCounts, row: int, level: float) -> Interval:
         """Return the recall observed."""
-        return counts.share(RECALL).observed(row, level)
+        return counts.observed(RECALL, row, level)
 
     def enough(self, delta: float) -> int:
         """Enough that all of them found would show it."""
@@ -201,7 +201,7 @@ class MaxSelectedShare(Requirement):
 
     def observed(self, counts: IndependentCounts, row: int, level: float) -> Interval:
         """Return the share selected of these rows."""
-        return counts.share(SELECTED, missed=False).observed(row, level)
+        return counts.observed(SELECTED, row, level, missed=False)
 
     def words(self) -> str:
         """Return what is asked."""
@@ -274,11 +274,10 @@ def precision_at(recall: Any, false_positive_rate: Any, prevalence: float) -> An
 def observed_precision(counts: IndependentCounts, row: int, level: float) -> Interval:
     """Return the precision at a row with limits that hold for a threshold fixed in advance."""
     if counts.prevalence is None:
-        return counts.precision_observed(row, level)
+        return counts.observed(PRECISION, row, level)
     # Both classes' limits at once, then the precision of their corners.
     recall, fpr = (
-        counts.share(each).observed(row, 0.5 * (1.0 + level))
-        for each in (RECALL, FALSE_POSITIVE_RATE)
+        counts.observed(each, row, 0.5 * (1.0 + level)) for each in (RECALL, FALSE_POSITIVE_RATE)
     )
     low, estimate, high = (
         float(precision_at(r, f, counts.prevalence))

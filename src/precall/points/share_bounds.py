@@ -71,10 +71,6 @@ class ShareOfRows(NamedTuple):
         """Bound the share at a threshold that was fixed in advance from below."""
         return float(share_limits(self.part[row], self.total, error)[0])
 
-    def observed(self, row: int, level: float) -> Interval:
-        """Return what was observed, with limits for a threshold that was fixed in advance."""
-        return observed_share(float(self.part[row]), self.total, level)
-
 
 class ShareOfWeight(NamedTuple):
     """A share of rows that do not all weigh the same."""
@@ -128,23 +124,23 @@ class ShareOfWeight(NamedTuple):
         """Bound the share at a threshold that was fixed in advance from below."""
         return float(self._at(row).lower(error))
 
-    def observed(self, row: int, level: float) -> Interval:
-        """Return what was observed, with limits for a threshold that was fixed in advance."""
-        here = self._at(row)
-        low, high = here.limits(level)
-        return Interval(
-            low=float(low),
-            high=float(high),
-            estimate=float(here.value),
-            confidence_level=level,
-            method="clopper_pearson",
-        )
-
     def _at(self, row: Any) -> WeightedShare:
         return WeightedShare(*(type(mass)(*(field[row] for field in mass)) for mass in self.share))
 
 
 Share = ShareOfRows | ShareOfWeight
+
+
+def observed_weight(share: WeightedShare, level: float) -> Interval:
+    """Return one share of weight with the limits that Clopper and Pearson's become."""
+    low, high = share.limits(level)
+    return Interval(
+        low=float(low),
+        high=float(high),
+        estimate=float(share.value),
+        confidence_level=level,
+        method="clopper_pearson",
+    )
 
 
 def observed_share(successes: float, total: float, level: float) -> Interval:
