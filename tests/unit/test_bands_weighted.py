@@ -11,9 +11,9 @@ from precall.inference.bands.paths import negatives_path, positives_path
 from precall.inference.bands.weighted_draws import (
     _as_heavy_as_around,
     draw_weighted,
-    weights_vary,
 )
 from precall.inference.bands.weighted_places import Weights, positives_first
+from precall.inference.local_weights import weights_vary
 from precall.simulate import UNSEEN, Binormal
 
 GRID = np.array([0.1, 0.3, 0.5, 0.7, 0.9])

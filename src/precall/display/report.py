@@ -17,6 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from html import escape
 from importlib import resources
 from pathlib import Path
@@ -164,8 +165,9 @@ def _unbroken(sentence: str) -> str:
     return Markup(re.sub(whole, r'<span class="keep">\g<0></span>', escape(prose(sentence))))
 
 
+@cache
 def template_named(name: str) -> Any:
-    """Return one of the templates, with the filters that all pages use."""
+    """Return one of the templates, with the filters that all pages use; it is compiled once."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:

@@ -12,7 +12,7 @@ import numpy as np
 
 from .._numerics import ratio
 from ..metrics.base import totals
-from ..ranking import Cells
+from ..ranking import Cells, Ranking
 
 # As many rows, at least, are the top.
 _TOP_ROWS = 5
@@ -116,6 +116,13 @@ class LocalWeights(NamedTuple):
         degrees = np.maximum([self.deciding(effective) - 1.0, self.rows[0] - 1.0], 1.0)
         quantiles = stdtrit([*degrees, *(np.asarray(worth) + _MORE_DEGREES)], 0.5 + 0.5 * level)
         return np.maximum(quantiles[0] / quantiles[1], quantiles[2] / quantiles[3])
+
+
+def weights_vary(ranking: Ranking) -> bool:
+    """Return whether rows of one class weigh differently."""
+    if ranking.rows is None:
+        return False
+    return not np.allclose(totals(ranking.rows), ranking.effective_sizes, rtol=1e-9, atol=0.0)
 
 
 def heaviest(weight: Any, square: Any, rows: Any, least: Any) -> Any:

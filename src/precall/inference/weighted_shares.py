@@ -178,15 +178,6 @@ class WeightedCounts(NamedTuple):
 
         return WeightedShare(mass(share.rise), mass(share.rest))
 
-    @property
-    def differ(self) -> bool:
-        """Whether rows of one class weigh differently."""
-        worth = [
-            weight[0] ** 2 / square[0]
-            for weight, square in zip(self.weights[2:], self.squares[2:], strict=True)
-        ]
-        return not np.allclose(worth, [rows[0] for rows in self.rows[2:]], rtol=1e-9, atol=0.0)
-
     def masses(self, at: Any) -> FourCounts:
         """Return what the four counts weigh, with some number of thresholds selected."""
         names = ("recall", "false_positive_rate")

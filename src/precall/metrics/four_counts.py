@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ class CountShare(CountMeasure):
             for a, b in pairs
         )
 
-    @property
+    @cached_property
     def weights(self) -> tuple[float, float] | None:
         """The one weight of all counts of `rise`, and of `rest`; None if they differ.
 

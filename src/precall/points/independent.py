@@ -14,6 +14,7 @@ import numpy.typing as npt
 from .._interval import Interval
 from .._numerics import ratio
 from ..exceptions import InputError, ReliabilityWarning
+from ..inference.local_weights import weights_vary
 from ..inference.weighted_shares import WeightedCounts
 from ..metrics.four_counts import CountShare, FourCounts
 from ..ranking import Cells, Ranking
@@ -91,7 +92,7 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
         )
     rows, own, weighted = ranking.rows or ranking.cells, None, None
     sizes = float(np.sum(rows.positives)), float(_negatives(rows))
-    exact = bool(np.allclose(ranking.scored.effective_sizes, sizes, rtol=1e-9, atol=0.0))
+    exact = not weights_vary(ranking)
     if exact and not math.isclose(sizes[0] / sum(sizes), ranking.prevalence, rel_tol=1e-9):
         own = ranking.prevalence
     cut_tp, cut_fp = counted = _cuts(rows)

@@ -31,15 +31,22 @@ FloatArray = npt.NDArray[np.float64]
 _SHARDS = 4
 # Powers of two that leave room for finer units under them.
 _FAR = 800
-# Small enough that the product stays in cache, and that BLAS starts no threads of its own for it.
-_MOMENT_BLOCK = 8192
+# Deviations of so many values stay in cache. With fewer, threads wait for the interpreter's lock
+# more often than they add up.
+_MOMENT_BLOCK = 1 << 17
+# So many thresholds are looked for at once, between the places of the first and of the next ones.
+_CUT_BLOCK = 4096
 
 
-def shard_count(n_positives: int, n_negatives: int) -> int:
-    """Number of shards for the negatives: several where sorting them takes longest."""
-    if n_positives + n_negatives < _threads.THREADING_PAYS or n_negatives < 2 * n_positives:
-        return 1
-    return _SHARDS
+def shard_rows(n_positives: int, n_negatives: int, n_rows: int | None = None) -> list[slice]:
+    """Return the rows of each shard of the negatives: several where sorting them takes longest.
+
+    `n_rows` are more than both together where some rows are left out.
+    """
+    total = n_positives + n_negatives
+    alone = total < _threads.THREADING_PAYS or n_negatives < 2 * n_positives
+    edges = np.linspace(0, n_rows or total, 2 if alone else _SHARDS + 1).astype(np.int64).tolist()
+    return [slice(start, stop) for start, stop in pairwise(edges)]
 
 
 def pieces(values: Array, count: int) -> list[Array]:
@@ -106,6 +113,26 @@ def cut(shard: Array, thresholds: Array) -> tuple[IntArray, IntArray]:
 
     Where no member sits on a threshold, the two are one array.
     """
+    if thresholds.size <= _CUT_BLOCK:
+        return _cut_at_once(shard, thresholds)
+    under, tied = np.empty(thresholds.size, dtype=np.int64), []
+    # What lies between two blocks of thresholds is near, and a shorter way to search.
+    edges = [*shard.searchsorted(thresholds[::_CUT_BLOCK]).tolist(), shard.size]
+    for number, (first, last) in enumerate(pairwise(edges)):
+        block = slice(number * _CUT_BLOCK, (number + 1) * _CUT_BLOCK)
+        found, upto = _cut_at_once(shard[first:last], thresholds[block])
+        np.add(found, first, out=under[block])
+        if upto is not found:
+            tied.append((block, upto + first))
+    if not tied:
+        return under, under
+    reached = under.copy()
+    for block, upto in tied:
+        reached[block] = upto
+    return under, reached
+
+
+def _cut_at_once(shard: Array, thresholds: Array) -> tuple[IntArray, IntArray]:
     under = shard.searchsorted(thresholds)
     if not shard.size:
         return under, under

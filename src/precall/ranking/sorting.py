@@ -71,14 +71,27 @@ def _count_sorted(classes: list[Array], rows: int, kept: Array | None) -> dict[s
 
 def _sorted_classes(positive: Mask, scores: Array) -> list[Array]:
     """Return the sorted scores of the positives and of each shard of the negatives."""
-    share = np.count_nonzero(positive) / scores.size
-    ours = counting.select(scores, positive, share)
-    theirs = counting.select(scores, ~positive, 1.0 - share)
-    parts = counting.pieces(theirs, counting.shard_count(ours.size, theirs.size))
-    # The two classes are fresh copies, so they are sorted in place.
-    classes = [ours, *parts]
-    _threads.each_in_threads(np.ndarray.sort, classes, scores.size)
-    return classes
+    n_pos = int(np.count_nonzero(positive))
+    share = n_pos / scores.size
+    negative = ~positive
+    if scores.size < _threads.THREADING_PAYS:
+        classes = [
+            counting.select(scores, positive, share),
+            counting.select(scores, negative, 1.0 - share),
+        ]
+        for each in classes:
+            each.sort()  # a copy of its own
+        return classes
+
+    def selected(rows: slice, label: Mask, of_rows: float) -> Array:
+        found = counting.select(scores[rows], label[rows], of_rows)
+        found.sort()
+        return found
+
+    shards = counting.shard_rows(n_pos, scores.size - n_pos)
+    tasks = [partial(selected, slice(None), positive, share)]
+    tasks += [partial(selected, rows, negative, 1.0 - share) for rows in shards]
+    return _threads.in_threads(tasks, scores.size)
 
 
 def _classes_of(order: IntArray, positive: Mask) -> list[IntArray]:
@@ -87,12 +100,11 @@ def _classes_of(order: IntArray, positive: Mask) -> list[IntArray]:
     share = np.count_nonzero(label) / label.size
     ours = counting.select(order, label, share)
     theirs = counting.select(order, ~label, 1.0 - share)
-    count = counting.shard_count(ours.size, theirs.size)
-    if count == 1:
+    shards = counting.shard_rows(ours.size, theirs.size)
+    if len(shards) == 1:
         return [ours, theirs]
-    first = [part[0] for part in counting.pieces(np.flatnonzero(~positive), count)]
-    shard = sum((theirs >= row).astype(np.int8) for row in first[1:])
-    return [ours, *(theirs[shard == number] for number in range(count))]
+    shard = sum((theirs >= rows.start).astype(np.int8) for rows in shards[1:])
+    return [ours, *(theirs[shard == number] for number in range(len(shards)))]
 
 
 def _negatives(under: IntArray, upto: IntArray, size: int) -> dict[str, Any]:
@@ -174,10 +186,9 @@ def _sorted_with_weights(
 ) -> list[tuple[Array, FloatArray]]:
     used = weights > 0
     chosen = [np.flatnonzero(positive & used), np.flatnonzero(~positive & used)]
-    index = [
-        chosen[0],
-        *counting.pieces(chosen[1], counting.shard_count(*(c.size for c in chosen))),
-    ]
+    shards = counting.shard_rows(chosen[0].size, chosen[1].size, scores.size)
+    ends = np.searchsorted(chosen[1], [rows.start for rows in shards[1:]])
+    index = [chosen[0], *np.split(chosen[1], ends)]
 
     def ordered(rows: IntArray) -> tuple[Array, FloatArray]:
         return counting.sorted_with_weights(scores[rows], weights[rows])

@@ -16,10 +16,10 @@ import numpy.typing as npt
 from precall.exceptions import InputError
 from precall.ranking import Ranking
 
+from ..local_weights import weights_vary
 from .crossing import beta_limits, chosen_ranks, local_level
 from .paths import Path
 from .request import BandRequest, Limits, precision
-from .weighted_draws import weights_vary
 
 FloatArray = npt.NDArray[np.float64]
 

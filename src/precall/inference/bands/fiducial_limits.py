@@ -9,10 +9,11 @@ import numpy as np
 from precall._validation import as_choice
 from precall.exceptions import InputError
 
+from ..local_weights import weights_vary
 from .envelope import rank_envelope
 from .fiducial import Rates, draw_prevalence, draw_rates
 from .request import BandRequest, Limits, as_curves, inner_grid
-from .weighted_draws import draw_weighted, weights_vary
+from .weighted_draws import draw_weighted
 
 
 def fiducial_limits(request: BandRequest, *, ties: str | None = None) -> Limits:

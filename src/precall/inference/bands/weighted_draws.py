@@ -22,7 +22,6 @@ import numpy as np
 import numpy.typing as npt
 
 from precall._numerics import ratio
-from precall.metrics.base import totals
 from precall.ranking import Ranking
 
 from ..local_weights import LocalWeights, heaviest
@@ -50,13 +49,6 @@ _NEAR, _BESIDE = 5, 2
 _AROUND = 10
 # An unseen spacing is cut into so many, with others between.
 _PARTS = 3
-
-
-def weights_vary(ranking: Ranking) -> bool:
-    """Return whether rows of one class weigh differently."""
-    if ranking.rows is None:
-        return False
-    return not np.allclose(totals(ranking.rows), ranking.effective_sizes, rtol=1e-9)
 
 
 class _Drawn(NamedTuple):

@@ -22,6 +22,7 @@ from ...metrics.four_counts import SHARES, CountShare, FourCounts
 from .. import limits
 from ..clusters import cluster_variance
 from ..influence import linearise, total_variance
+from ..local_weights import weights_vary
 from ..weighted_shares import WeightedCounts, WeightedShare
 from .rule import Case, ClosedForm, Rule
 from .stabilised import Stabilised
@@ -68,21 +69,18 @@ class CountedShares(Rule):
         if share is not None and (case.varying or share.of_one_class):
             return self._one_share(share, counts, case)
         weights = self._weights(case)
-        if weights is not None and weights.differ and case.varying:
+        if weights is not None and case.varying and weights_vary(case.ranking):
             return SeveralMasses(at=metric.at, masses=weights.masses(metric.selected))
         return self._several(metric.at, counts, case)
 
     def _one_share(self, share: CountShare, counts: FourCounts, case: Case) -> OneShare:
         up, down = share.weights or (1.0, 1.0)
-        part, whole = share.rows(counts)
-        squares = _squares(case.metric, case)  # type: ignore[arg-type]
-        form = OneShare(
-            share=float(part / whole) if whole else 0.0,
-            trials=_trials(share, counts, squares),
-            up=up,
-            down=down,
-            of=self._share(share, counts, case),
-        )
+        of = self._share(share, counts, case)
+        if isinstance(of, ShareOfTrials):
+            trials = of.trials
+        else:
+            trials = _trials(share, counts, _squares(case.metric, case))  # type: ignore[arg-type]
+        form = OneShare(share=float(of.value), trials=trials, up=up, down=down, of=of)
         if case.clustered and form.slope and 0.0 < form.share < 1.0:
             sizes = case.sizes
             variance = cluster_variance(case.metric, case.sample, sizes, varying=case.varying)

@@ -18,7 +18,7 @@ from ...ranking import Cells, Ranked, Ranking
 from .. import limits
 from ..clusters import cluster_sizes, cluster_variance
 from ..influence import centred_values, scaled_by_class
-from ..local_weights import LocalWeights
+from ..local_weights import LocalWeights, weights_vary
 from ..resampling import Progress
 
 
@@ -95,9 +95,9 @@ class Case:
 
     @property
     def local(self) -> LocalWeights | None:
-        """What weights do near the top; None where rows count once, or clusters count instead."""
+        """What weights do near the top; None where they do nothing, or clusters count instead."""
         ranking = self.ranking
-        if self.clustered or ranking.rows is None:
+        if self.clustered or ranking.rows is None or not weights_vary(ranking):
             return None
         return LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
 
