@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..inference.limits import share_limits
+from ..inference.limits import greatest_share, least_share
 from ..inference.weighted_shares import WeightedCounts, WeightedShare
 from ..points.independent import IndependentCounts, independent_counts
 from ..points.share_bounds import FALSE_POSITIVE_RATE, PRECISION, RECALL
@@ -170,14 +170,14 @@ def _limits(
     n, m = counts.n_pos, counts.n_neg
     (tp, fp), (most_tp, most_fp) = (cuts.rows(ranking, counts) for cuts in (strict, generous))
     return {
-        "precision_low": share_limits(tp, tp + most_fp, tail)[0],
-        "precision_high": share_limits(most_tp, most_tp + fp, tail)[1],
-        "recall_low": share_limits(tp, n, tail)[0],
-        "recall_high": share_limits(most_tp, n, tail)[1],
-        "wide_recall_low": share_limits(tp, n, 0.5 * tail)[0],
-        "wide_recall_high": share_limits(most_tp, n, 0.5 * tail)[1],
-        "wide_rate_low": share_limits(fp, m, 0.5 * tail)[0],
-        "wide_rate_high": share_limits(most_fp, m, 0.5 * tail)[1],
+        "precision_low": least_share(tp, tp + most_fp, tail),
+        "precision_high": greatest_share(most_tp, most_tp + fp, tail),
+        "recall_low": least_share(tp, n, tail),
+        "recall_high": greatest_share(most_tp, n, tail),
+        "wide_recall_low": least_share(tp, n, 0.5 * tail),
+        "wide_recall_high": greatest_share(most_tp, n, 0.5 * tail),
+        "wide_rate_low": least_share(fp, m, 0.5 * tail),
+        "wide_rate_high": greatest_share(most_fp, m, 0.5 * tail),
     }
 
 

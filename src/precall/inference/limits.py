@@ -318,16 +318,32 @@ def beta_limits(
 
 def share_limits(successes: Any, total: Any, delta: float) -> tuple[FloatArray, FloatArray]:
     """Clopper-Pearson limits of a share: each is wrong with probability at most `delta`."""
+    return least_share(successes, total, delta), greatest_share(successes, total, delta)
+
+
+def least_share(successes: Any, total: Any, delta: float) -> FloatArray:
+    """Clopper and Pearson's lower limit alone, in half of the time."""
     from scipy.special import betaincinv
 
-    successes = np.asarray(successes, dtype=np.float64)
-    # Effective counts may differ from their total by a rounding error.
-    failures = np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
+    successes, failures = _both_counts(successes, total)
     low = betaincinv(np.where(successes > 0, successes, 1.0), failures + 1.0, delta)
-    high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
     # Older SciPy finds no number for some counts beyond 1e10: then nothing is known.
-    low, high = np.nan_to_num(low, nan=0.0), np.nan_to_num(high, nan=1.0)
-    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
+    return np.where(successes > 0, np.nan_to_num(low, nan=0.0), 0.0)
+
+
+def greatest_share(successes: Any, total: Any, delta: float) -> FloatArray:
+    """Clopper and Pearson's upper limit alone."""
+    from scipy.special import betaincinv
+
+    successes, failures = _both_counts(successes, total)
+    high = betaincinv(successes + 1.0, np.where(failures > 0, failures, 1.0), 1.0 - delta)
+    return np.where(failures > 0, np.nan_to_num(high, nan=1.0), 1.0)
+
+
+def _both_counts(successes: Any, total: Any) -> tuple[FloatArray, FloatArray]:
+    """Successes and failures; effective counts may differ from their total by a rounding error."""
+    successes = np.asarray(successes, dtype=np.float64)
+    return successes, np.maximum(np.asarray(total, dtype=np.float64) - successes, 0.0)
 
 
 def wilson_limits(successes: Any, total: Any, confidence_level: float) -> tuple[Any, Any]:

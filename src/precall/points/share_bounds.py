@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from .._interval import Interval
 from .._rounding import at_least
-from ..inference.limits import share_limits
+from ..inference.limits import greatest_share, least_share, share_limits
 from ..inference.weighted_shares import WeightedShare
 from ..metrics.four_counts import SHARES, CountShare
 from .certificates import fixed_ranks, smallest_rank, uniform_share
@@ -61,15 +61,15 @@ class ShareOfRows(NamedTuple):
     def lower_where_certified(self, required: float, delta: float, row: int, error: float) -> float:
         """Bound the share at the highest threshold that is certified, and so at all lower ones."""
         rank = smallest_rank(self.total, required, delta)
-        return float(share_limits(rank, self.total, error)[0])
+        return float(least_share(rank, self.total, error))
 
     def upper(self, row: int, error: float) -> float:
         """Bound the share at a threshold that was fixed in advance."""
-        return float(share_limits(self.part[row], self.total, error)[1])
+        return float(greatest_share(self.part[row], self.total, error))
 
     def lower(self, row: int, error: float) -> float:
         """Bound the share at a threshold that was fixed in advance from below."""
-        return float(share_limits(self.part[row], self.total, error)[0])
+        return float(least_share(self.part[row], self.total, error))
 
 
 class ShareOfWeight(NamedTuple):
