@@ -250,7 +250,7 @@ def test_sums_of_weights_are_the_same_on_every_machine():
     assert ranking.n_pos.hex() == "0x1.82b5d629a16b0p+13"
     assert ranking.n_neg.hex() == "0x1.b7ca50d451520p+16"
     assert ranking.moments.positives[1].hex() == "0x1.059281e387b81p+10"
-    assert ranking.moments.negatives[1].hex() == "0x1.2590710dbcc8cp+13"
+    assert ranking.moments.negatives[1].hex() == "0x1.2590710dbcc8bp+13"
     assert pr.aucpr(ranking).hex() == "0x1.9a3afb4f89333p-4"
 
 
