@@ -6,6 +6,7 @@ scenarios of `UNSEEN` and `HELD_OUT`; the regular ones and the two below are for
     .venv/bin/python -m scripts.weighted_coverage --data-sets 400
     .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --bands --scenarios new
     .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --thresholds --scenarios new
+    .venv/bin/python -m scripts.weighted_coverage --data-sets 150 --top --scenarios new
 """
 
 from __future__ import annotations
@@ -113,6 +114,9 @@ AT_THRESHOLDS = (
     "negative_predictive_value",
 )
 AT_RECALLS = (0.5, 0.8)
+#: What is asked of so many of the rows.
+AT_TOP = ("precision_at_k", "recall_at_k")
+TOP_SHARES = (0.05, 0.2)
 #: Coverage, mean width, and where.
 Cell = tuple[float, float, str]
 
@@ -156,25 +160,48 @@ def at_thresholds(
     return cells
 
 
+def at_top(
+    models: dict[str, Scenario], data_sets: int, design: str, number: int
+) -> dict[str, list[Cell]]:
+    """Return the same of what is counted among the rows with the highest scores."""
+    cells: dict[str, list[Cell]] = {name: [] for name in AT_TOP}
+    recalls = np.linspace(0.0, 1.0, 20_001)
+    for (name, model), prevalence, share in itertools.product(models.items(), ROWS, TOP_SHARES):
+        rng = np.random.default_rng([number, round(1000 * prevalence), *map(ord, name)])
+        selected = prevalence * recalls + (1.0 - prevalence) * model.false_positive_rate(recalls)
+        recall = float(np.interp(share, selected, recalls))
+        truths = {"precision_at_k": recall * prevalence / share, "recall_at_k": recall}
+        rankings = [sample(model, prevalence, design, rng) for _ in range(data_sets)]
+        for each, truth in truths.items():
+            found = [pr.interval(ranking, pr.METRICS[each](share)) for ranking in rankings]
+            held = np.mean([one.low <= truth <= one.high for one in found])
+            width = np.mean([one.high - one.low for one in found])
+            where = f"{name}, {prevalence:g}, {share:g}, {design}"
+            cells[each].append((float(held), float(width), where))
+    return cells
+
+
 def main() -> None:
     """Draw, ask and print a table."""
     parser = argparse.ArgumentParser(description="Coverage where weights vary along the score.")
     parser.add_argument("--data-sets", type=int, default=150)
     parser.add_argument("--bands", action="store_true")
     parser.add_argument("--thresholds", action="store_true", help="metrics at thresholds")
+    parser.add_argument("--top", action="store_true", help="metrics of the highest scores")
     parser.add_argument("--scenarios", choices=SETS, nargs="+", default=["regular", "new"])
     chosen = parser.parse_args()
     # Weights move the classes, and so may turn which of them is above the other.
     warnings.simplefilter("ignore", DirectionWarning)
     holds = band_holds if chosen.bands else interval_holds
     models = {name: model for key in chosen.scenarios for name, model in SETS[key].items()}
-    first = "metric" if chosen.thresholds else "rows were kept"
+    asking = at_thresholds if chosen.thresholds else at_top if chosen.top else None
+    first = "rows were kept" if asking is None else "metric"
     print(f"| {first} | cases | mean coverage | least | cases under .94 | mean width |")
     print("|---|---|---|---|---|---|")
-    asked: dict[str, list[Cell]] = {name: [] for name in AT_THRESHOLDS}
+    asked: dict[str, list[Cell]] = {name: [] for name in (*AT_THRESHOLDS, *AT_TOP)}
     for number, design in enumerate([*DESIGNS, NOISE]):
-        if chosen.thresholds:
-            for name, cells in at_thresholds(models, chosen.data_sets, design, number).items():
+        if asking is not None:
+            for name, cells in asking(models, chosen.data_sets, design, number).items():
                 asked[name] += cells
             continue
         cells = []

@@ -9,7 +9,7 @@ from precall.inference.rules.counted import CLOPPER_PEARSON, SeveralShares, Shar
 from precall.metrics.four_counts import SHARES, FourCounts
 from precall.monitoring import windows
 from precall.simulate import Binormal
-from scripts.weighted_coverage import NEW, NOISE, at_thresholds
+from scripts.weighted_coverage import NEW, NOISE, at_thresholds, at_top
 
 # A test here is wrong once in 10,000 times if the claim just holds, and its seed is fixed.
 ALPHA = 1e-4
@@ -63,6 +63,19 @@ def test_weights_are_followed_at_thresholds(design):
         for held, width, where in found:
             assert 100 * held >= binom.ppf(ALPHA, 100, 0.94), (name, where)
             assert 0.0 < width < 1.0
+
+
+@pytest.mark.filterwarnings("ignore::precall.exceptions.DirectionWarning")
+@pytest.mark.parametrize(
+    "design", ["all at the top, 1 in 80 at the bottom", "1 in 10 at the top, all others"]
+)
+def test_weights_are_followed_at_the_top(design):
+    """With as many trials as the variance is worth, .60 was covered, or limits far too wide."""
+    cells = at_top({"far_below": NEW["far_below"]}, 100, design, 4)
+    for name, found in cells.items():
+        for held, width, where in found:
+            assert 100 * held >= binom.ppf(ALPHA, 100, 0.94), (name, where)
+            assert 0.0 < width < 0.95
 
 
 @pytest.mark.parametrize("kind", ["weights", "clusters"])

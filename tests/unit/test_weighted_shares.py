@@ -8,6 +8,7 @@ import precall as pr
 from precall.evaluation.threshold_table import threshold_table
 from precall.exceptions import ReliabilityWarning
 from precall.inference.limits import share_limits
+from precall.inference.local_weights import LocalWeights
 from precall.inference.weighted_shares import WeightedCounts, WeightedShare, WeightOfRows
 from precall.metrics.four_counts import SHARES
 from precall.points.independent import independent_counts
@@ -228,6 +229,45 @@ def test_weights_give_a_warning():
     y, s, weight = data()
     with pytest.warns(ReliabilityWarning, match="effective sample sizes|approximate"):
         pr.operating_point(pr.Rows(y, s, sample_weight=weight), min_recall=0.5)
+
+
+def test_the_highest_rows_that_weigh_so_much_are_found_inside_of_ties_too():
+    y = np.array([1, 0, 1, 1, 0, 0], dtype=bool)
+    s = np.array([9.0, 8.0, 7.0, 5.0, 5.0, 1.0])
+    weight = np.array([1.0, 2.0, 3.0, 4.0, 6.0, 5.0])
+    ranking = pr.rank(y, s, sample_weight=weight)
+    local = LocalWeights.of(ranking.cells, ranking.rows, ranking.squares)
+    counts = WeightedCounts.of(ranking)
+    for place, tp, fp in (
+        (0.0, 0.0, 0.0),
+        (1.0, 1.0, 0.0),
+        (2.0, 1.0, 1.0),
+        (6.0, 4.0, 2.0),
+        (11.0, 6.0, 5.0),
+        (16.0, 8.0, 8.0),
+        (21.0, 8.0, 13.0),
+    ):
+        there = counts.at_place(ranking.cells, local, place)
+        assert (there.weights.tp[0], there.weights.fp[0]) == pytest.approx((tp, fp))
+        assert (there.weights.fn[0], there.weights.tn[0]) == pytest.approx((8 - tp, 13 - fp))
+    half = counts.at_place(ranking.cells, local, 11.0)
+    assert (half.rows.tp[0], half.squares.fp[0]) == pytest.approx((2.5, 4.0 + 18.0))
+    # Above the last threshold heavy rows may be missing from what is left, not from nothing.
+    gap = counts.at_place(ranking.cells, local, 17.0)
+    assert gap.unseen.fn[0] == counts.unseen.fn[3]
+
+
+@pytest.mark.parametrize("name", ["precision_at_k", "recall_at_k", "lift_at_k"])
+def test_the_first_rows_by_weight_have_limits_around_their_share(name):
+    y, s, weight = data(seed=21)
+    ranking = pr.rank(y, s, sample_weight=weight)
+    for k in (0.05, 0.3, 1.0):
+        metric = pr.METRICS[name](k)
+        found = pr.interval(ranking, metric)
+        assert found.low <= found.estimate <= found.high
+        wider = pr.interval(ranking, metric, confidence_level=0.99)
+        assert wider.low <= found.low
+        assert wider.high >= found.high
 
 
 def test_two_thresholds_have_shares_of_weight_too():

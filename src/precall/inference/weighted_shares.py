@@ -141,8 +141,12 @@ class WeightedCounts(NamedTuple):
     def of(cls, ranking: Ranking) -> WeightedCounts:
         """Count a ranking whose rows have weights."""
         cells, rows = ranking.cells, ranking.rows or ranking.cells
-        squares = ranking.squares or cells
-        local = LocalWeights.of(cells, rows, squares)
+        return cls.of_cells(cells, LocalWeights.of(cells, rows, ranking.squares))
+
+    @classmethod
+    def of_cells(cls, cells: Cells, local: LocalWeights) -> WeightedCounts:
+        """The same of cells, whose numbers and squares `local` has."""
+        rows, squares = local.counts, local.squares
         times = float(local.bottom[1] / local.bottom[0])
         counted = [_four_counts(each) for each in (rows, cells, squares)]
         # Either side, in positives whatever the class.
@@ -178,6 +182,27 @@ class WeightedCounts(NamedTuple):
 
         return WeightedShare(mass(share.rise), mass(share.rest))
 
+    def at_place(self, cells: Cells, local: LocalWeights, place: float) -> WeightedCounts:
+        """Return one state: the highest rows that weigh so much together, a part of a tie even.
+
+        `cells` and `local` are what this was counted from.
+        """
+        reached = self.weights.tp + self.weights.fp
+        # Selected are rows up to the state after the cut, and left are those after the one before.
+        after = min(int(np.searchsorted(reached, place)), reached.size - 1)
+        before = after - int(after > 0 and reached[after] > place)
+        along = _edge_sums(cells)
+        whole = np.sum(along, axis=0)
+
+        def at(part: Cells) -> FourCounts:
+            ours, theirs = _edge_sums(part)
+            tp, fp = (np.interp([place], whole, each) for each in (ours, theirs))
+            return FourCounts(tp, fp, ours[-1] - tp, theirs[-1] - fp)
+
+        tp, fp, fn, tn = self.unseen
+        unseen = FourCounts(tp[[after]], fp[[after]], fn[[before]], tn[[before]])
+        return WeightedCounts(at(local.counts), at(cells), at(local.squares), unseen)
+
     def masses(self, at: Any) -> FourCounts:
         """Return what the four counts weigh, with some number of thresholds selected."""
         names = ("recall", "false_positive_rate")
@@ -210,6 +235,14 @@ class WeightedCounts(NamedTuple):
 
 def _sum(counts: FourCounts, factors: tuple[float, ...], at: Any) -> Any:
     return sum(count[at] for count, factor in zip(counts, factors, strict=True) if factor)
+
+
+def _edge_sums(cells: Cells) -> tuple[FloatArray, FloatArray]:
+    """Positives and negatives above each edge of a gap or a tie, and of all; missed ones last."""
+    ours, theirs = (np.zeros(2 * cells.positives.size + 2) for _ in range(2))
+    ours[2:-1:2], ours[-1] = cells.positives, cells.missed
+    theirs[1:-1:2], theirs[2:-1:2], theirs[-1] = cells.above, cells.tied, cells.below
+    return np.cumsum(ours), np.cumsum(theirs)
 
 
 def _lightest(cells: Cells, rows: Cells) -> tuple[float, float]:

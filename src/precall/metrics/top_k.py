@@ -128,6 +128,10 @@ class TopK(ByRank):
         total = _scored_rows(cells)
         return (self.k * total if self.is_share else np.full(np.shape(total), float(self.k))), total
 
+    def cut_place(self, cells: Cells) -> Any:
+        """Return what the rows above the cut weigh."""
+        return self._cut(cells)[0]
+
     def moved_cut(self, cells: Cells, by: Any) -> tuple[Any, Any]:
         """Return the metric with the cut `by` standard deviations of its place further, and trials.
 
@@ -364,3 +368,12 @@ class TopOfRanking(OnData):
     def moved_cut(self, cells: Cells, by: Any) -> tuple[Any, Any]:
         """Return what it would be with the cut elsewhere, and trials."""
         return self.at.moved_cut(cells, by)
+
+    def cut_place(self, cells: Cells) -> Any:
+        """Return what the rows above the cut weigh."""
+        return self.at.cut_place(cells)
+
+    @property
+    def per_row(self) -> bool:
+        """Whether the hits are counted in rows selected, not in positives."""
+        return self.at.per_row

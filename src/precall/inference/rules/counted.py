@@ -22,13 +22,16 @@ from ...metrics.four_counts import SHARES, CountShare, FourCounts
 from .. import limits
 from ..clusters import cluster_variance
 from ..influence import linearise, total_variance
-from ..local_weights import weights_vary
+from ..local_weights import LocalWeights, weights_vary
 from ..weighted_shares import WeightedCounts, WeightedShare
 from .rule import Case, ClosedForm, Rule
 from .stabilised import Stabilised
 
 Limits = Callable[[Any, Any, float], tuple[Any, Any]]
 
+# Shares of all rows: those selected, and the negatives among them.
+_SELECTED = CountShare((1, 1, 0, 0), (0, 0, 1, 1))
+_ALARMS = CountShare((0, 1, 0, 0), (1, 0, 1, 1))
 # One standard deviation to both sides.
 _ONE_SIGMA = math.erf(math.sqrt(0.5))
 # Points between the limits of a part: what is made of it need not rise or fall all the way.
@@ -304,10 +307,13 @@ class Trials(Stabilised):
     """
 
     share_limits: Limits
+    by_weight: bool = False
     guarded: bool = False
 
     def limits(self, form: ClosedForm, level: float) -> tuple[Any, Any]:
         """Return the limits on the unit scale."""
+        if self.by_weight and form.local is not None and np.ndim(form.cells.positives) == 1:
+            return _by_weight(form, form.local, level)
         estimate = np.clip(np.asarray(form.estimate, dtype=np.float64), 0.0, 1.0)
         most = np.asarray(form.metric.trials(*form.sizes), dtype=np.float64)
         spread = estimate * (1.0 - estimate)
@@ -325,6 +331,29 @@ class Trials(Stabilised):
                 ends = self.share_limits(value * places, places, of_share)
                 low, high = np.minimum(low, ends[0]), np.maximum(high, ends[1])
         return low, high
+
+
+def _by_weight(form: ClosedForm, local: LocalWeights, level: float) -> tuple[float, float]:
+    """Limits of the share above a cut by rank where rows weigh differently, one ranking.
+
+    As many rows as those above the cut in the population may weigh more or less in a sample, and
+    the share above that cut has limits of its own. Where hits are counted in positives, how many
+    of those are above is the share's own error, and only the negatives there move the cut.
+    """
+    counts, metric = WeightedCounts.of_cells(form.cells, local), form.metric
+    place = float(metric.cut_place(form.cells))  # type: ignore[attr-defined]
+    whole = float(sum(totals(form.cells)))
+    per_row = metric.per_row  # type: ignore[attr-defined]
+    share, moving = (SHARES["precision"], _SELECTED) if per_row else (SHARES["recall"], _ALARMS)
+    here = counts.at_place(form.cells, local, place)
+    low, high = (float(end) for end in here.share(share, 0).limits(level))
+    fixed = 0.0 if per_row else float(here.weights.tp[0])
+    for of_cut, of_share in limits.two_errors(level):
+        for moved in here.share(moving, 0).limits(of_cut):
+            there = counts.at_place(form.cells, local, min(fixed + float(moved) * whole, whole))
+            ends = there.share(share, 0).limits(of_share)
+            low, high = min(low, float(ends[0])), max(high, float(ends[1]))
+    return low, high
 
 
 def _clopper_pearson(successes: Any, trials: Any, level: float) -> tuple[Any, Any]:
@@ -362,6 +391,7 @@ CLOPPER_PEARSON_OF_RANKS = Trials(
     key="clopper_pearson_of_ranks",
     name="clopper_pearson",
     share_limits=_clopper_pearson,
+    by_weight=True,
     clustered=True,
     summary="exact limits of a share of as many rows as the variance is worth",
     source=_EXACT[0],
