@@ -108,8 +108,7 @@ class OperatingPoint(Rich):
     n_candidates : int
         Number of models that the promise was corrected for.
     exact : bool
-        False for weighted rows: effective sample sizes stand in for counts, and the levels are
-        approximate.
+        False for rows whose weights differ within a class: the levels are then approximate.
     message : str
         The result in words.
     """

@@ -81,9 +81,9 @@ def independent_counts(ranking: Ranking, prevalence: float | None) -> Independen
     """Turn a ranking into counts of independent rows; weights into what they allow.
 
     Weights that are constant within each class only change the prevalence: the rows are counted
-    as they are. Other weights give effective counts (Kish): rows of weights w count as
-    ``(sum w)**2 / sum w**2``, per class or among the selected. Missed positives have no weights,
-    so with weights they are refused.
+    as they are. With other weights the rows selected count as ``(sum w)**2 / sum w**2`` (Kish)
+    where precision is tested, and shares are those of the weights. Missed positives have no
+    weights, so with weights they are refused.
     """
     if ranking.missed and ranking.rows is not None:
         raise InputError(

@@ -97,8 +97,9 @@ def operating_point(
     Warns
     -----
     ReliabilityWarning
-        With weights that differ within a class: no exact distribution is known for them, effective
-        sample sizes are used, and the level is approximate.
+        With weights that differ within a class: no exact distribution is known for them. Precision
+        is tested on effective sample sizes, shares are bounded through what rows weigh together,
+        and the level is approximate.
 
     Notes
     -----

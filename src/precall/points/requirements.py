@@ -15,6 +15,12 @@ that several requirements certify, each at its part of delta, have all of them t
   selected times the odds of the threshold probability. Each share is bounded at all thresholds at
   once, at half of delta.
 
+**Weights that differ within a class.** Precision is tested on effective numbers of rows. Recall,
+the share selected and the shares of a net benefit are shares of weight: those sums are independent
+gamma numbers, one row that was not seen weighs what the heavy ones on its side do
+(:mod:`..inference.weighted_shares`), and thresholds are tested from where the share is largest to
+the first failure. The levels are approximate.
+
 **Missed positives.** Give every positive that the scorer never saw a score of its own, below all
 others, at which nothing is ever selected. Then the rows, those included, are independent draws from
 one distribution, ties included, and everything above holds as it stands: recall is a share of all
