@@ -5,7 +5,7 @@ import platform
 from pathlib import Path
 
 from benchmarks.peers import PEERS, version
-from precall.cli.processor import is_zen_4
+from precall.cli.environment import is_zen_4
 
 # Beside the peers themselves: what they and this library stand on.
 FOUNDATIONS = ("precall", "numpy", "scipy", "pyarrow", "pandas", "torch", "numba")

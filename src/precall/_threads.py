@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from threading import Thread
+from itertools import chain
+from threading import Thread, current_thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -14,38 +15,56 @@ Value = TypeVar("Value")
 
 # Under this many rows a second thread costs more than it saves.
 THREADING_PAYS = 200_000
-# One for each core that is taken.
+# One for each core that is taken, and one for each thread that only waits for others.
 _busy: set[object] = set()
+_waiting: set[object] = set()
 
 
 def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]:
     """Run tasks in threads when the data are large (NumPy releases the GIL), else in turn."""
-    others = min(len(tasks), available_cores()) - 1 if rows >= THREADING_PAYS else 0
-    if others < 1:
+    others = min(len(tasks), available_cores()) - 1
+    if rows < THREADING_PAYS or len(tasks) < 2 or (others < 1 and not _busy):
         return [task() for task in tasks]
     results: dict[int, Result] = {}
     failed: list[BaseException] = []
+    beside: list[Thread] = []
+    helping: set[object] = set()
     left = iter(enumerate(tasks))
+    first = [next(left)]
 
-    def work(done: Callable[[], object] = int) -> None:
+    def help_out(give_back: Callable[[], object]) -> None:
+        thread = Thread(target=work, args=(give_back,))
+        helping.add(thread)
+        beside.append(thread)
+        thread.start()
+
+    def work(
+        give_back: Callable[[], object], own: Iterable[tuple[int, Callable[[], Result]]] = ()
+    ) -> None:
         try:
-            for place, task in left:
+            for place, task in chain(own, left):
                 if failed:
                     break
+                # Cores that were taken may have become free since the last task began.
+                if place + 1 < len(tasks) and len(helping) < _cores() - 1 and available_cores() > 1:
+                    help_out(take_core())
                 results[place] = task()
         except BaseException as error:  # noqa: BLE001 (raised where somebody waits for it)
             failed.append(error)
         finally:
-            done()
+            helping.discard(current_thread())
+            give_back()
 
-    # The caller works too: a thread less to wait for, and its memory is warm. What the tasks do in
-    # threads of their own finds the cores taken. A pool of threads takes longer to set up.
-    beside = [Thread(target=work, args=(take_core(),)) for _ in range(others)]
-    for thread in beside:
-        thread.start()
-    work()
-    for thread in beside:
+    # The caller works too, and has the first task: its memory is warm, and there is a thread less
+    # to wait for. What the tasks do in threads of their own finds the cores taken. To set up a pool
+    # of threads takes longer.
+    for _ in range(others):
+        help_out(take_core())
+    work(int, first)
+    stop_waiting = _taken(_waiting)
+    for thread in beside:  # a thread may have begun another one, which then stands behind it
         thread.join()
+    stop_waiting()
     if failed:
         raise failed[0]
     return [results[place] for place in range(len(tasks))]
@@ -99,12 +118,19 @@ def _move(cores: set[int]) -> None:
 
 def available_cores() -> int:
     """Cores this process may use, less those that are busy with something else."""
-    cores = len(_allowed_cores()) or os.cpu_count() or 1
-    return max(cores - len(_busy), 1)
+    return max(_cores() - len(_busy) + len(_waiting), 1)
+
+
+def _cores() -> int:
+    return len(_allowed_cores()) or os.cpu_count() or 1
 
 
 def take_core() -> Callable[[], None]:
     """Leave a core to other work of this process until what is returned is called."""
+    return _taken(_busy)
+
+
+def _taken(tokens: set[object]) -> Callable[[], None]:
     token = object()
-    _busy.add(token)
-    return partial(_busy.discard, token)
+    tokens.add(token)
+    return partial(tokens.discard, token)

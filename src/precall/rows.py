@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from . import _validation
 from ._arrow import with_missing
+from ._cached import cached_property
 from ._words import plural
 from .exceptions import InputError
 from .ranking import Ranked, Ranking, rank_checked
@@ -250,6 +250,9 @@ class Rows:
     @cached_property
     def effective_sizes(self) -> tuple[float, float]:
         """Kish's effective number of independent positives and negatives, clusters taken as one."""
+        if self.weight is None and self.cluster is None:
+            ours = float(np.count_nonzero(self.positive))
+            return ours, len(self) - ours
         weight = np.ones(len(self)) if self.weight is None else self.weight
         sizes = []
         for chosen in (self.positive, ~self.positive):

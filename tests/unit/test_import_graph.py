@@ -43,8 +43,8 @@ FACE = ("precall", "precall.results")
 #: The room of a module, by the longest name that it begins with.
 ROOMS = {
     "foundation": """exceptions _validation _options _arrow _text _words _output _optional _version
-        _notebook _rounding _numerics _threads _parallel _interval _result_frame example
-        data""",
+        _notebook _rounding _numerics _cached _memory _threads _parallel _interval
+        _result_frame example data""",
     "ranking": "ranking rows",
     "metrics": "metrics",
     "curves": "curves",

@@ -78,6 +78,43 @@ def test_tasks_inside_tasks_find_the_cores_taken(monkeypatch):
     assert _threads.available_cores() == 3
 
 
+def test_a_core_that_becomes_free_is_taken_by_the_tasks_that_are_left(monkeypatch):
+    """A task that begins many of its own finds the second core taken, and later free."""
+    monkeypatch.setattr(_threads, "_allowed_cores", lambda: {0, 1})
+    waiting = threading.Event()
+    both = threading.Barrier(2, timeout=60)
+
+    def first():
+        waiting.wait(60)
+        return "first"
+
+    def begin():
+        waiting.set()  # the first task is done now, and the thread that had it waits
+        while _threads.available_cores() < 2:
+            time.sleep(0.001)
+        return threading.get_ident()
+
+    def meet():
+        both.wait()
+        return threading.get_ident()
+
+    def many():
+        return _threads.in_threads([begin, meet, meet], MANY)
+
+    done, found = _threads.in_threads([first, many], MANY)
+    assert done == "first"
+    assert len(set(found)) == 2
+    assert _threads.available_cores() == 2
+    assert not _threads._busy | _threads._waiting
+
+
+def test_the_caller_has_the_first_task(monkeypatch):
+    monkeypatch.setattr(_threads, "available_cores", lambda: 2)
+    for _ in range(20):
+        found = _threads.in_threads([threading.get_ident] * 2, MANY)
+        assert found[0] == threading.get_ident()
+
+
 @pytest.mark.parametrize("cores", [set(), {5}, {2, 5}])
 def test_a_thread_apart_keeps_to_the_last_core_and_the_caller_is_free_again(cores, monkeypatch):
     moves = []

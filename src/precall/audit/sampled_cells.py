@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from copy import copy
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from .._numerics import ratio
 from ..metrics import Metric
 from ..ranking.kept_thresholds import rows_at_or_above

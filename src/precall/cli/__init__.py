@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 
 from .._optional import missing
-from .processor import avoid_slow_sort
+from . import environment
 
 __all__ = ["main"]
 
@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     if arguments is None:
         gc.set_threshold(_OBJECTS)
-        avoid_slow_sort()
+        environment.prepare()
     if not all(map(find_spec, _LIBRARIES)):
         sys.stderr.write(
             f"precall: {missing('the command line', ' and '.join(_LIBRARIES), 'cli')}\n"

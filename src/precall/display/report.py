@@ -32,6 +32,7 @@ from .._text import shell_command
 from .._version import __version__
 from ..evaluation import Evaluation
 from ..evaluation import wording as wording
+from .fingerprint import fingerprint
 from .mpl import COLOURS
 from .payload import payload
 from .sections import sections
@@ -220,10 +221,17 @@ def _today() -> str:
 
 def _fingerprint(evaluation: Evaluation) -> str:
     """Twelve digits that depend on every count and threshold of every model."""
-    digest = hashlib.sha256()
-    for model in evaluation.models:
-        digest.update(json.dumps([model.name, model.ranking.to_dict()], sort_keys=True).encode())
-    return digest.hexdigest()[:12]
+    counted = [
+        cells
+        for model in evaluation.models
+        for cells in (model.ranking.cells, model.ranking.squares, model.ranking.rows)
+        if cells is not None
+    ]
+    arrays = [model.ranking.threshold for model in evaluation.models]
+    return fingerprint(
+        [model.name for model in evaluation.models],
+        [*arrays, *(counts for cells in counted for counts in cells)],
+    )
 
 
 def unwrapped(library: str) -> str:

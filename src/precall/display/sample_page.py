@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +19,7 @@ from ..inference.compare import compare
 from ..inference.intervals import interval
 from ..metrics import Metric, as_metric
 from .chart_tables import band_table
+from .fingerprint import fingerprint
 from .report import Origin, frame, template_named, write_page
 
 #: What is shown unless something else is asked for.
@@ -271,9 +271,6 @@ def _methods(sample: Sample) -> list[tuple[str, str]]:
 
 def _fingerprint(sample: Sample) -> str:
     """Twelve digits that depend on every score, label and stratum."""
-    digest = hashlib.sha256()
     parts = (sample.known.rows, sample.known.positive, sample.design.stratum)
     counts = () if sample.counted is None else (sample.counted.count,)
-    for array in (*sample.scores.values(), *counts, *parts):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()[:12]
+    return fingerprint([*sample.scores], [*sample.scores.values(), *counts, *parts])

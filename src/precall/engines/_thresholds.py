@@ -12,11 +12,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .._cached import cached_property
 from ..exceptions import InputError
 from ..ranking import Cells
 from ..ranking.segments import SegmentCounts

@@ -159,7 +159,9 @@ def evaluate(
             partial(_model_of_rows, rows, name, title, settings)
             for name, title in zip(rows.names, titles, strict=True)
         ]
-        models = _threads.in_threads(builds, len(rows))
+        # Clusters count row by row.
+        steps = len(rows) if rows.cluster is not None else _steps(rows[name] for name in rows.names)
+        models = _threads.in_threads(builds, steps)
         several = len(models) > 1 and models[0].has_both_classes
         several = several and not models[0].few_positives
         say("comparing" if several else "evaluating")
@@ -265,6 +267,11 @@ def _settings(
     )
 
 
+def _steps(rankings: Iterable[Ranking]) -> int:
+    """As many rows as take as long to sort as these thresholds take."""
+    return int(_ROWS_PER_THRESHOLD * sum(len(ranking) for ranking in rankings))
+
+
 def _ranked(rows: Rows, name: str, *, ordered: bool) -> Ranking:
     if ordered:
         rows.order(name)
@@ -320,7 +327,7 @@ def _model(
     found = _threads.each_in_threads(
         lambda metric: measure(metric, there, intervals),
         list(asked.values()),
-        int(_ROWS_PER_THRESHOLD * len(ranking)),
+        _steps([ranking]),
     )
     measures = dict(zip(asked, found, strict=True))
     effect = None
@@ -359,11 +366,10 @@ def _finished(
         difference_bands=difference_bands,
         settings=settings,
     )
-    thresholds = sum(len(model.ranking) for model in models)
     with quietly():
         tasks: list[Callable[[], Any]] = [
             partial(find, evaluation, per_group),
             partial(answer, evaluation),
         ]
-        findings, said = _threads.in_threads(tasks, int(_ROWS_PER_THRESHOLD * thresholds))
+        findings, said = _threads.in_threads(tasks, _steps(model.ranking for model in models))
     return replace(evaluation, findings=findings, answer=said)

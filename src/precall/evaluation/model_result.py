@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .._cached import cached_property
 from .._notebook import Rich
 from .._result_frame import columns_of
 from .._rounding import falling
@@ -271,13 +272,17 @@ class ModelEvaluation(Rich):
         with quietly():
             return conventions(self.ranking)
 
-    def prepare(self) -> None:
-        """Compute all that is otherwise computed when asked for."""
-        if self.has_both_classes:
-            _ = self.curve, self.own_band, self.fixed_band, self.thresholds, self.prevalences
-            _ = self.certificates, self.estimators
-            if not self.ranking.coarsened:
-                _ = self.conventions
+    def parts(self) -> list[Callable[[], object]]:
+        """Return calls that compute all that is otherwise computed when asked for, longest first.
+
+        None of them needs another one.
+        """
+        if not self.has_both_classes:
+            return []
+        names = ["prevalences", "own_band", "fixed_band", "thresholds", "estimators", "curve"]
+        if not self.ranking.coarsened:
+            names.append("conventions")
+        return [partial(getattr, self, name) for name in names]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Draw precision over recall with its band, and return the Axes.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from .._rounding import TOLERANCE, settled
 
 Array = npt.NDArray[Any]

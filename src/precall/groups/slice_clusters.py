@@ -8,12 +8,12 @@ the formulas are those of :mod:`precall.inference.clusters`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from .._numerics import ratio
 from ..inference.clusters import design_size
 from ..ranking import Cells

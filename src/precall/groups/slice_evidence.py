@@ -7,12 +7,12 @@ at once where a formula allows it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from ..inference.result import Evidence
 from ..inference.rules import Rule
 from ..inference.rules.rule import Case

@@ -8,13 +8,13 @@ a slice and a cluster.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from ..inference.rules.rule import Formula
 from ..inference.simultaneous import MOST_DRAWN
 from ..ranking import Cells

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from ..exceptions import InputError
 from ..inference.rules import rule_for
 from ..inference.rules.rule import Formula

@@ -28,7 +28,7 @@ from .reach import usual_limits
 from .resampling import Progress
 from .sampling import varying_prevalence
 from .significance import bootstrap_test, share_best
-from .units import Units, contributions, covariance_of
+from .units import Units, contributions, per_unit, products
 
 Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
@@ -300,16 +300,17 @@ class RankedModels:
             # Clusters hold rows of both classes, so the numbers of each vary with the clusters.
             inner = slope if self.rows.cluster is not None else 0.0
             values = metric.gradient(ranking.cells)
-            columns.append(contributions(self.rows, place, values, inner))
+            moved = contributions(self.rows, place, values, inner)
+            columns.append(per_unit(self.rows, moved, self.sizes))
             slopes.append(slope - inner)
             centred = centred_values(values, ranking.cells)
             together.append(float(with_prevalence(centred, ranking.cells, ranking.squares)))
         share = 1.0 / self.sizes[0] + 1.0 / self.sizes[1]
-        total = covariance_of(self.rows, np.stack(columns, axis=-1), self.sizes)
+        total = products(columns)
         variances = np.zeros_like(total)
         for i, j in combinations(range(len(columns)), 2):
-            moved = (columns[i] - columns[j])[:, np.newaxis]
-            variances[i, j] = variances[j, i] = covariance_of(self.rows, moved, self.sizes)[0, 0]
+            moved = columns[i] - columns[j]
+            variances[i, j] = variances[j, i] = moved @ moved
         total, variances = vary_prevalence(total, variances, slopes, together, share)
         return total, variances, self.degrees
 

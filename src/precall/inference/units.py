@@ -7,7 +7,9 @@ numbers of times that the units were drawn.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -47,18 +49,26 @@ def contributions(rows: Rows, place: IntArray, values: Cells, slope: float) -> F
     return value if rows.weight is None else value * rows.weight
 
 
+def per_unit(rows: Rows, column: FloatArray, sizes: tuple[float, float]) -> FloatArray:
+    """Bring contributions to what is drawn, rows or clusters: products add up to covariances."""
+    if rows.cluster is None:
+        factors = (math.sqrt(size / max(size - 1.0, 1e-9)) for size in sizes)
+        return np.asarray(column * np.where(rows.positive, *factors))
+    count = rows.n_clusters
+    return np.asarray(np.bincount(rows.cluster, column, count) * math.sqrt(count / (count - 1.0)))
+
+
 def covariance_of(rows: Rows, columns: FloatArray, sizes: tuple[float, float]) -> FloatArray:
     """Covariance matrix from contributions, one column per model."""
-    if rows.cluster is None:
-        # Row numbers are faster than masks here.
-        parts = (columns[np.flatnonzero(chosen)] for chosen in (rows.positive, ~rows.positive))
-        return sum(  # type: ignore[return-value]
-            part.T @ part * (size / max(size - 1.0, 1e-9))
-            for part, size in zip(parts, sizes, strict=True)
-        )
-    count = rows.n_clusters
-    sums = np.stack([np.bincount(rows.cluster, column, count) for column in columns.T], axis=-1)
-    return np.asarray(sums.T @ sums * (count / (count - 1.0)), dtype=np.float64)
+    return products([per_unit(rows, column, sizes) for column in columns.T])
+
+
+def products(columns: Sequence[FloatArray]) -> FloatArray:
+    """Sums of products of all pairs of columns."""
+    result = np.empty((len(columns), len(columns)))
+    for i, j in combinations_with_replacement(range(len(columns)), 2):
+        result[i, j] = result[j, i] = columns[i] @ columns[j]
+    return result
 
 
 class Units:

@@ -9,12 +9,12 @@ were missed have no row: the curve ends at the recall of the others, and its pre
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from .._numerics import in_blocks, ratio, reciprocal_sum, segment_area
 from ..exceptions import InputError
 from ..ranking import Cells

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .. import _validation
+from .._cached import cached_property
 from .._numerics import ratio
 from ..exceptions import InputError
 

@@ -6,12 +6,12 @@ Nothing here looks at the data: all of it is post-processing of what has been pa
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from .._interval import Interval
 from .._notebook import Rich
 from .._validation import as_choice, as_count, as_fraction, as_generator

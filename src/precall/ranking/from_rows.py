@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .. import _validation
+from .. import _threads, _validation
+from .._memory import keep_freed_memory
 from . import kept_thresholds, sorting
 from .direction import warn_if_worse_than_random
 from .table import Ranking
@@ -25,6 +26,8 @@ def rank_checked(
     order: npt.NDArray[np.int64] | None = None,
 ) -> Ranking:
     """Rank rows that have passed validation; `order` are those rows by rising score, if known."""
+    if scores.size >= _threads.THREADING_PAYS:
+        keep_freed_memory()
     kept = _kept(thresholds, scores.dtype)
     if weights is not None:
         return Ranking(**sorting.weigh_rows(positive, scores, weights, kept, order))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from .._cached import cached_property
 from ..exceptions import InputError
 
 Array = npt.NDArray[Any]

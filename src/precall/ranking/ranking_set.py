@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._cached import cached_property
 from .._notebook import Rich
 from .._numerics import ratio
 from ..exceptions import InputError, UndefinedMetricError

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from .. import _validation
+from .._cached import cached_property
 from .._notebook import Rich
 from ..exceptions import InputError, UndefinedMetricError
 from . import counting, kept_thresholds

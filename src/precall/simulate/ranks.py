@@ -7,12 +7,12 @@ size: the same table of counts, with one more axis in front.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from precall._cached import cached_property
 from precall.exceptions import InputError
 from precall.ranking import Cells, Moments, Ranking
 

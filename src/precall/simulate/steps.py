@@ -10,12 +10,12 @@ group the precision at that group.
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from precall._cached import cached_property
 from precall._numerics import segment_area
 from precall._validation import (
     as_count,

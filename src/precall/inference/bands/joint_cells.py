@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from ..._cached import cached_property
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
@@ -23,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 _MOST_ROWS = 4096
 # Neighbouring cells of ranks grow by this factor away from either end: inside a cell a share of
 # about a quarter of it of the variance is lost to linear interpolation.
-_CELL_GROWTH = 1.04
+_CELL_GROWTH = 1.06
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

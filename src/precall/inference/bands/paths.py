@@ -8,12 +8,12 @@ precision-recall curve the own class are the positives, for a ROC curve the nega
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from precall._cached import cached_property
 from precall.exceptions import UndefinedMetricError
 from precall.ranking import Ranking
 

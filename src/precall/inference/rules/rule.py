@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from ..._cached import cached_property
 from ...metrics import Metric
 from ...ranking import Cells, Ranked, Ranking
 from .. import limits

@@ -1,9 +1,18 @@
-"""What NumPy should know of the processor, said before it is loaded in a process of our own.
+"""What NumPy and PyArrow should know, said before they are loaded in a process of our own.
 
-On AMD's Zen 4 the instruction with which NumPy's sort for AVX-512 writes its parts is so slow that
-its sort for AVX2 takes a sixth of the time (https://github.com/numpy/x86-simd-sort/issues/6). Zen 3
-has no AVX-512, Zen 5 a fast instruction. NumPy asks the environment once, when it is loaded: a
-command may answer, the library, which shares its process, may not.
+They ask the environment once, when they are loaded: a command may answer, the library, which shares
+its process, may not. What somebody has said there already is left as it is.
+
+**Threads of linear algebra.** NumPy and SciPy each bring an OpenBLAS whose threads turn in circles
+for a tenth of a second after they are loaded, on cores that read and import at that time. No
+command multiplies matrices that would keep two cores busy.
+
+**One heap.** PyArrow has an allocator of its own. With the usual one, what reading gives back is
+what ranking takes next, and the system need not clear as many new pages.
+
+**The sort of Zen 4.** On AMD's Zen 4 the instruction with which NumPy's sort for AVX-512 writes its
+parts is so slow that its sort for AVX2 takes a sixth of the time
+(https://github.com/numpy/x86-simd-sort/issues/6). Zen 3 has no AVX-512, Zen 5 a fast instruction.
 """
 
 from __future__ import annotations
@@ -12,12 +21,21 @@ import os
 import sys
 from pathlib import Path
 
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+_ONE_HEAP = {"ARROW_DEFAULT_MEMORY_POOL": "system"}
 _SETTING = "NPY_DISABLE_CPU_FEATURES"
 # AVX-512, by its name in NumPy 2.4. Earlier releases do not know the name, and have no better sort.
 _FEATURE = "X86_V4"
 # The first of many processors: the rest of the file would be made while it is read.
 _ENOUGH = 4096
 _DESCRIBED = Path("/proc/cpuinfo")
+
+
+def prepare() -> None:
+    """Say all of it."""
+    for name, value in (_ONE_THREAD | _ONE_HEAP).items():
+        os.environ.setdefault(name, value)
+    avoid_slow_sort()
 
 
 def avoid_slow_sort(described: Path = _DESCRIBED) -> None:

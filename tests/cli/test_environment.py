@@ -1,4 +1,4 @@
-"""Commands sort without AVX-512 where that is faster, and nobody else's process is touched."""
+"""What commands say to NumPy and PyArrow; nobody else's process is touched."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from precall.cli import processor
+from precall.cli import environment as told
 
 ZEN_4 = {"vendor_id": "AuthenticAMD", "cpu family": "25", "flags": "fpu sse avx2 avx512f avx512dq"}
 DISABLED = "NPY_DISABLE_CPU_FEATURES"
@@ -18,8 +18,8 @@ DISABLED = "NPY_DISABLE_CPU_FEATURES"
 def environment(monkeypatch):
     """One that says nothing of NumPy, in a process where nobody asked for warnings."""
     found = {name: value for name, value in os.environ.items() if name != DISABLED}
-    monkeypatch.setattr(processor.os, "environ", found)
-    monkeypatch.setattr(processor.sys, "warnoptions", [])
+    monkeypatch.setattr(told.os, "environ", found)
+    monkeypatch.setattr(told.sys, "warnoptions", [])
     return found
 
 
@@ -35,7 +35,7 @@ def described(tmp_path):
 
 
 def test_on_zen_4(environment, described):
-    processor.avoid_slow_sort(described())
+    told.avoid_slow_sort(described())
     assert environment[DISABLED] == "X86_V4"
 
 
@@ -49,33 +49,62 @@ def test_on_zen_4(environment, described):
     ],
 )
 def test_not_on_other_processors(environment, described, facts):
-    processor.avoid_slow_sort(described(**facts))
+    told.avoid_slow_sort(described(**facts))
     assert DISABLED not in environment
 
 
 def test_not_where_the_system_does_not_say(environment, tmp_path):
-    processor.avoid_slow_sort(tmp_path / "nothing")
+    told.avoid_slow_sort(tmp_path / "nothing")
     assert DISABLED not in environment
 
 
 def test_not_where_somebody_has_said_what_to_leave_out(environment, described):
     environment[DISABLED] = ""
-    processor.avoid_slow_sort(described())
+    told.avoid_slow_sort(described())
     assert environment[DISABLED] == ""
 
 
 def test_not_where_warnings_were_asked_for(environment, described, monkeypatch):
-    monkeypatch.setattr(processor.sys, "warnoptions", ["error"])
-    processor.avoid_slow_sort(described())
+    monkeypatch.setattr(told.sys, "warnoptions", ["error"])
+    told.avoid_slow_sort(described())
     assert DISABLED not in environment
+
+
+def test_what_somebody_has_said_stays(environment, monkeypatch):
+    monkeypatch.setattr(told, "is_zen_4", lambda described: False)
+    settings = told._ONE_THREAD | told._ONE_HEAP
+    for name in settings:
+        environment.pop(name, None)
+    environment["OPENBLAS_NUM_THREADS"] = "3"
+    told.prepare()
+    assert {name: environment[name] for name in settings} == settings | {
+        "OPENBLAS_NUM_THREADS": "3"
+    }
+    assert DISABLED not in environment
+
+
+def test_no_thread_of_linear_algebra_is_beside_a_command(tmp_path):
+    """OpenBLAS starts its threads when NumPy is loaded, and PyArrow chooses its heap then."""
+    code = (
+        "import os, sys\n"
+        "from precall.cli import main\n"
+        "sys.argv[1:] = ['--version']\n"
+        "main()\n"
+        "import numpy, pyarrow\n"
+        "tasks = '/proc/self/task'\n"
+        "assert not os.path.isdir(tasks) or len(os.listdir(tasks)) <= 2, os.listdir(tasks)\n"
+        "assert pyarrow.default_memory_pool().backend_name == 'system'"
+    )
+    silent = {k: v for k, v in os.environ.items() if k not in told._ONE_THREAD | told._ONE_HEAP}
+    subprocess.run([sys.executable, "-c", code], check=True, env=silent)
 
 
 def test_only_a_process_of_our_own_is_touched():
     """A command says it before NumPy is loaded; a call of the function says nothing."""
     code = (
         "import os, sys\n"
-        "from precall.cli import main, processor\n"
-        "processor.is_zen_4 = lambda described: True\n"
+        "from precall.cli import environment, main\n"
+        "environment.is_zen_4 = lambda described: True\n"
         "main(['--version'])\n"
         f"assert {DISABLED!r} not in os.environ\n"
         "sys.argv[1:] = ['--version']\n"
@@ -96,7 +125,7 @@ def test_a_command_says_the_same_with_and_without(tmp_path):
     np.savetxt(path, table, delimiter=",", header="y,s", comments="", fmt=["%d", "%.17g"])
     stored, found = tmp_path / "ranking.json", []
     columns = ["--label", "y", "--score", "s"]
-    for setting in ("", processor._FEATURE):
+    for setting in ("", told._FEATURE):
         done = subprocess.run(
             [sys.executable, "-m", "precall", "rank", path, *columns, "-o", stored],
             env={**os.environ, DISABLED: setting},
