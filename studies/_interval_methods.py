@@ -35,6 +35,7 @@ OTHER_ESTIMATORS = ("davis_goadrich", "lower_trapezoid", "upper_trapezoid", "lea
 OTHER_METRICS = (
     (auroc(), "logit"),
     (auroc(), "beta"),
+    (auprg(), "guarded"),
     (auprg(), "influence"),
     (precision_at_recall(0.5), "mover"),
     (precision_at_recall(0.5), "influence"),

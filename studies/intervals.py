@@ -21,7 +21,6 @@ from precall.simulate import (
     HELD_OUT,
     REGULAR,
     UNSEEN,
-    Levels,
     OutlyingNegatives,
     Scenario,
     run_blocks,
@@ -32,6 +31,7 @@ from ._interval_methods import (
     FORMULAS,
     KEYS,
     LEVEL,
+    OTHER_ESTIMATORS,
     Key,
     Limits,
     crossval_limits,
@@ -41,6 +41,7 @@ from ._interval_methods import (
     resampled_limits,
 )
 from ._intervals_page import Sampling, draw_figure, shown_cases, write_page
+from ._population import true_area
 from ._results import Results, Row, with_core_seconds
 
 Case = tuple[str, str, str, float, int]
@@ -67,7 +68,9 @@ TUNED_ON = (
 #: lowest of many is low by chance, too.
 DEFAULTS: tuple[Key, ...] = (
     ("aucpr", "average_precision", "guarded"),
+    *(("aucpr", estimator, "guarded") for estimator in OTHER_ESTIMATORS),
     ("auroc", "", "beta"),
+    ("auprg", "", "guarded"),
     ("precision_at_recall", "", "mover"),
 )
 DOUBTED_UNDER, DATA_SETS_AGAIN = 0.94, 40_000
@@ -109,8 +112,7 @@ def truth_of(scenario: Scenario, metric: str, estimator: str, prevalence: float)
         return float(scenario.precision(0.5, prevalence))
     if metric == "auprg":
         return _true_auprg(scenario, prevalence)
-    tied = isinstance(scenario, Levels) and estimator != "average_precision"
-    return scenario.aucpr(prevalence, estimator="davis_goadrich" if tied else "average_precision")
+    return true_area(scenario, prevalence, estimator)
 
 
 def _true_auprg(scenario: Scenario, prevalence: float) -> float:
@@ -242,8 +244,10 @@ def plan(*, quick: bool) -> list[Case]:
     few = ("binormal_1",) if quick else RESAMPLED_MODELS
     more = () if quick else (*UNSEEN, *HELD_OUT)
     for part, chosen in (("other", (*few, *more)), ("resampling", few)):
+        # A bootstrap here draws class by class.
         cases += [
-            (part, model, "fixed", prevalence, n_pos)
+            (part, model, kind, prevalence, n_pos)
+            for kind in (("fixed", "random") if part == "other" else ("fixed",))
             for model in chosen
             for prevalence in PREVALENCES
             for n_pos in (20, 100)

@@ -6,7 +6,8 @@ from scipy.stats import binom
 
 import precall as pr
 from precall.simulate import UNSEEN, Bibeta, Binormal, Mixture, Normal, Pair, Uniform, rank_batch
-from studies._interval_methods import formula, formula_limits
+from studies._interval_methods import OTHER_ESTIMATORS, formula, formula_limits
+from studies._population import true_area
 from studies.intervals import (
     draw_cells,
     scenario_of,
@@ -16,6 +17,7 @@ from studies.intervals import (
 # A test here is wrong once in 10,000 times if the claim just holds, and its seed is fixed.
 ALPHA = 1e-4
 SIMULATIONS = 2000
+GAIN = [("auprg", "", "guarded"), ("auprg", "", "influence")]
 
 
 def coverage_of(part, model, kind, prevalence, n_pos, **options):
@@ -129,7 +131,7 @@ def test_random_numbers_need_their_own_term():
 @pytest.mark.parametrize("prevalence", [0.5, 0.1])
 def test_other_estimators_and_metrics_cover(prevalence):
     found = coverage_of("other", "binormal_1", "fixed", prevalence, 50, simulations=500)
-    assert len(found) == 9
+    assert len(found) == 10
     for key, coverage in found.items():
         if key == ("precision_at_recall", "", "influence"):
             continue  # the curve's steps make it unreliable: that is why it is not the default
@@ -144,6 +146,33 @@ def test_auroc_covers_where_labels_are_wrong(n_pos):
     found = coverage_of("other", "noisy_perfect", "fixed", 0.01, n_pos)
     assert found["auroc", "", "logit"] < 0.65
     assert covers_at_least(found["auroc", "", "beta"], 0.95)
+
+
+@pytest.mark.parametrize("kind", ["fixed", "random"])
+@pytest.mark.parametrize(
+    ("model", "prevalence", "n_pos"),
+    [
+        ("noisy_perfect", 0.1, 20),  # influence .81
+        ("worse_than_random", 0.01, 20),  # .28: a fifth of a positive where the area is
+        ("three_modes", 0.5, 20),  # .91 with random numbers: cliffs where the area begins
+        ("five_levels", 0.01, 100),
+    ],
+)
+def test_the_gain_area_covers(model, prevalence, n_pos, kind):
+    found = coverage_of("other", model, kind, prevalence, n_pos, wanted=GAIN)
+    assert covers_at_least(found[GAIN[0]], 0.95)
+    assert found[GAIN[1]] < found[GAIN[0]]
+
+
+@pytest.mark.parametrize("model", ["zero_inflated", "five_levels"])
+def test_what_an_estimator_gives_of_a_population_with_ties(model):
+    """The limits that the study judges by, beside the areas of a large sample."""
+    scenario = UNSEEN[model]
+    cells, *_ = draw_cells(scenario, 100_000, 100_000, 2, np.random.default_rng(7))
+    for estimator in ("average_precision", *OTHER_ESTIMATORS):
+        found = pr.metrics.aucpr(estimator).value(cells)
+        assert found == pytest.approx(true_area(scenario, 0.5, estimator), abs=0.006)
+    assert true_area(scenario, 0.5, "upper_trapezoid") > 0.007 + scenario.aucpr(0.5)
 
 
 def test_precision_at_recall_covers_at_a_kink_of_the_curve():

@@ -12,7 +12,7 @@ import scipy.stats
 
 import precall as pr
 from precall.exceptions import InputError, ReliabilityWarning, UndefinedMetricError
-from precall.inference import limits
+from precall.inference import gain_limits, limits
 from precall.inference.clusters import cluster_sizes, design_size
 from precall.inference.intervals import MetricInterval
 from precall.inference.rules import rules_of
@@ -186,13 +186,56 @@ def test_poisson_limits_of_whole_and_interpolated_counts():
 def test_limits_of_a_metric_without_a_lower_bound_stay_numbers():
     """Plus and minus z sqrt(v) / (1 - t) on the scale of log(1 - t), and never more than 50."""
     z = scipy.stats.norm.ppf(0.975)
-    low, high = limits.log_limits(-1.0, 0.04, 0.95)
+    low, high = gain_limits.log_limits(-1.0, 0.04, 0.95)
     assert low == pytest.approx(1 - 2 * math.exp(0.1 * z))
     assert high == pytest.approx(1 - 2 * math.exp(-0.1 * z))
     for variance in (1e6, 1e300):
-        low, high = limits.log_limits(-1.0, variance, 0.95)
+        low, high = gain_limits.log_limits(-1.0, variance, 0.95)
         assert low == pytest.approx(1 - 2 * math.exp(50))
         assert high == 1.0
+
+
+def test_limits_of_a_distance_that_is_a_sum_of_few_events():
+    """Nine events of .1 each: between Garwood's upper limit and that of one event less."""
+    low, high = gain_limits.gamma_limits(0.1, 0.09, 0.95)
+    assert high == pytest.approx(1 - 0.1 * scipy.stats.gamma.ppf(0.025, 9))
+    few, many = scipy.stats.gamma.ppf(0.975, [9, 10])
+    assert low == pytest.approx(1 - 0.1 * (few + many) / 2)
+    # Many small events: plus and minus z standard errors.
+    z = scipy.stats.norm.ppf(0.975)
+    ends = gain_limits.gamma_limits(0.5, 1e-8, 0.95)
+    assert ends == pytest.approx((0.5 - 1e-4 * z, 0.5 + 1e-4 * z), abs=1e-7)
+    assert gain_limits.gamma_limits(1.0, 0.0, 0.95) == pytest.approx((1.0, 1.0))
+
+
+def test_the_gain_area_leaves_room_for_rows_that_were_not_seen():
+    """Three negatives, or three positives, above everything: what the rule of three says."""
+    y = np.repeat([1, 0, 1, 0], [30, 1, 10, 200])
+    s = -np.arange(241.0)
+    found = pr.interval(pr.rank(y, s), "auprg", sampling="classes")
+    assert found.method == "guarded"
+    unseen = [size * (1 - 0.05 ** (1 / size)) for size in (40, 201)]
+    first = np.append(1000.0, s)
+    more = np.append(unseen[1], np.where(y == 1, 1.0, 1.0 - unseen[1] / 201))
+    topped = pr.auprg(pr.rank(np.append(0, y), first, sample_weight=more))
+    assert found.low <= topped + 1e-12
+    more = np.append(unseen[0], np.where(y == 0, 1.0, 1.0 - unseen[0] / 40))
+    led = pr.auprg(pr.rank(np.append(1, y), first, sample_weight=more))
+    assert found.high >= led - 1e-12
+    narrow = pr.interval(pr.rank(y, s), "auprg", method="influence", sampling="classes")
+    assert found.low < narrow.low
+
+
+@pytest.mark.parametrize("metric", ["auprg", "aucpr(recall=(0.4, 0.8))"])
+@pytest.mark.parametrize("sampling", ["rows", "classes"])
+def test_rows_without_positives_move_no_limit(metric, sampling):
+    """Thresholds above the first positive, between positives and below the last."""
+    y, s = Binormal(1.0).sample(25, 75, rng=3)
+    kept = pr.rank(y, s, thresholds=[9.0, 5.0, 0.31, 0.3, -8.0])
+    plain = pr.rank(y, s)
+    assert len(kept) == len(plain) + 5
+    found, expected = (pr.interval(r, metric, sampling=sampling) for r in (kept, plain))
+    assert tuple(found) == pytest.approx(tuple(expected), rel=1e-12)
 
 
 @pytest.mark.parametrize("estimate", [-0.5, 0.4, 1.5])

@@ -2,12 +2,13 @@
 
 import json
 import math
+import warnings
 
 import numpy as np
 import pytest
 
 import precall as pr
-from precall.exceptions import InputError
+from precall.exceptions import InputError, ReliabilityWarning
 from precall.planning import case_control, power, size
 from precall.planning import expected as shapes
 from precall.simulate import Binormal
@@ -68,8 +69,11 @@ def test_the_answer_is_the_smallest_size_that_is_enough(metric):
     assert plan.positives == pytest.approx(plan.rows * 78 / 4000, abs=1)
     if plan.positives > 10:
         shape, _ = shapes.of_pilot(PILOT, ONE, pr.metrics.parse(metric).thresholds)
-        less = shape.ranking(0.97 * plan.positives, 0.97 * plan.negatives)
-        assert pr.interval(less, metric).width > 0.1
+        fewer = 0.97 if plan.positives > 20 else 0.875  # positives are whole
+        less = shape.ranking(fewer * plan.positives, fewer * plan.negatives)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ReliabilityWarning)  # so few rows say little of AUPRG
+            assert pr.interval(less, metric).width > 0.1
     assert np.all(np.diff(plan.sizes) > 0)
     assert plan.widths[0] >= plan.expected_width > plan.widths[-1]
 

@@ -114,21 +114,6 @@ def at_the_ends(estimate: Any) -> tuple[Any, Any]:
     return estimate <= _ROUNDING, estimate >= 1.0 - _ROUNDING
 
 
-def gain_ends(
-    estimate: Any, low: Any, high: Any, n: Any, m: Any, confidence_level: float
-) -> tuple[Any, Any]:
-    """Replace the limits of a PR-gain area of exactly 1.
-
-    A curve of constant precision p has the area ``1 - (n/m)(1 - p)/p``; p is the certain limit.
-    """
-    precision = certain_limit(n, confidence_level)
-    _, certain = at_the_ends(estimate)
-    return (
-        np.where(certain, 1.0 - (n / m) * (1.0 - precision) / precision, low),
-        np.where(certain, 1.0, high),
-    )
-
-
 def stabilised_variance(
     estimate: Any, variance: Any, n: Any, prior: float = _PRIOR_POSITIVES
 ) -> Any:
@@ -348,7 +333,7 @@ def _both_counts(successes: Any, total: Any) -> tuple[FloatArray, FloatArray]:
 
 def wilson_limits(successes: Any, total: Any, confidence_level: float) -> tuple[Any, Any]:
     """Wilson's limits of a share: the shares that a score test does not reject."""
-    square = normal_quantile(confidence_level) ** 2
+    square = min(normal_quantile(confidence_level), _MOST_DEVIATIONS) ** 2
     successes = np.asarray(successes, dtype=np.float64)
     total = np.asarray(total, dtype=np.float64)
     failures = np.maximum(total - successes, 0.0)
@@ -390,16 +375,6 @@ def poisson_limits(count: Any, confidence_level: float) -> tuple[Any, Any]:
     count = np.asarray(count, dtype=np.float64)
     low = np.where(count > 0, gammaincinv(np.where(count > 0, count, 1.0), tail), 0.0)
     return low, gammaincinv(count + 1.0, 1.0 - tail)
-
-
-def log_limits(estimate: Any, variance: Any, confidence_level: float) -> tuple[Any, Any]:
-    """Limits for a metric bounded by 1 only, on the scale of ``log(1 - t)``."""
-    distance = np.maximum(1.0 - np.asarray(estimate), 1e-300)
-    # Beyond e^50 the limits are what they are at e^50 to all digits.
-    factor = np.exp(
-        np.minimum(normal_quantile(confidence_level) * np.sqrt(variance) / distance, 50)
-    )
-    return 1.0 - distance * factor, 1.0 - distance / factor
 
 
 def percentile_limits(replicates: FloatArray, confidence_level: float) -> tuple[Any, Any]:

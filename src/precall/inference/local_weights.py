@@ -133,7 +133,8 @@ def heaviest(weight: Any, square: Any, rows: Any, least: Any) -> Any:
     """
     weight, square, rows = (np.asarray(part, dtype=np.float64) for part in (weight, square, rows))
     over = weight - least * rows
-    some = over > 1e-9 * weight
+    # Sums of weights are differences of running sums: of no rows, they are rounding errors.
+    some = (rows > 0) & (over > 1e-9 * weight)
     heavy = (square - least**2 * rows) / np.where(some, over, 1.0) - least
     mean = ratio(weight, rows)
     return np.where(some, np.maximum(heavy, mean), mean)

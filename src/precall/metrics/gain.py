@@ -37,7 +37,7 @@ class GainArea(Metric):
     title = "AUPRG"
     summary = "area under the precision-recall-gain curve"
     explanation = "Area under the precision-recall-gain curve: 0 is random, 1 perfect."
-    rules = ("gain_influence", "bootstrap_percentile", "bootstrap_bca")
+    rules = ("gain_guarded", "gain_influence", "bootstrap_percentile", "bootstrap_bca")
     shown = True
     bounds = (-np.inf, 1.0)
     merges_runs = True
@@ -104,8 +104,8 @@ class GainArea(Metric):
             return ""
         return (
             "the precision-recall-gain area depends most on recalls near the prevalence, where "
-            f"{seen:.2g} positives are expected: its interval covers the truth far too rarely "
-            "here; use aucpr or aucnpr."
+            f"{seen:.2g} positives are expected: it is too low on average and its interval wide; "
+            "use aucpr or aucnpr."
         )
 
     def convention(self, ranking: Ranking) -> float:

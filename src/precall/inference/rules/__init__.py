@@ -10,8 +10,8 @@ from .bootstrap import BCA, PERCENTILE, STUDENTISED
 from .counted import CLOPPER_PEARSON, CLOPPER_PEARSON_OF_RANKS, WILSON, WILSON_OF_RANKS
 from .delong import DELONG, DELONG_BETA, DELONG_LOGIT
 from .drawn_curves import FIDUCIAL
+from .gain_area import GAIN_GUARDED, GAIN_INFLUENCE
 from .inverted import INVERTED
-from .log_scale import GAIN_INFLUENCE
 from .mover import MOVER
 from .rule import Rule
 from .shares import BINOMIAL, LOGIT
@@ -38,6 +38,7 @@ RULES: dict[str, Rule] = {
         DELONG_LOGIT,
         DELONG,
         DELONG_BETA,
+        GAIN_GUARDED,
         GAIN_INFLUENCE,
     )
 }

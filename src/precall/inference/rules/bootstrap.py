@@ -17,6 +17,7 @@ from ...metrics import Metric
 from ...ranking import Cells, Ranking
 from .. import limits
 from ..clusters import draw_cells
+from ..gain_limits import gain_ends
 from ..influence import Linearisation, linearise, summed_cubes, total_variance
 from ..resampling import Progress, Resampler, replicate, resampler_for
 from ..units import Units
@@ -53,7 +54,7 @@ class Replicates:
         ends = self.rule.limits(self, confidence_level)
         lowest, highest = self.metric.bounds
         if lowest == -math.inf:
-            ends = limits.gain_ends(self.estimate, *ends, *self.sizes, confidence_level)
+            ends = gain_ends(self.estimate, *ends, *self.sizes, confidence_level)
         else:
             trials = self.metric.trials(*self.sizes)
             ends = limits.one_sided_ends(self.estimate, *ends, trials, confidence_level)

@@ -315,30 +315,35 @@ class ClosedForm:
         further and the recalls less far. A range of recall may end at a cliff of the curve: the
         influence of a row, a slope, does not see it.
         """
-        low, high = self._moved(level, 1.0)
+        low, high = self.shifted(level, 1.0)
         if not self.varying:
             return low, high
         for of_recall, of_prevalence in limits.two_errors(level):
-            lower, upper = self._moved(of_recall, limits.normal_quantile(of_prevalence))
+            lower, upper = self.shifted(of_recall, limits.normal_quantile(of_prevalence))
             low, high = np.minimum(low, lower), np.maximum(high, upper)
         return low, high
 
-    def _moved(self, level: float, off: float) -> tuple[Any, Any]:
-        """The same with recalls at their limits, the prevalence off by standard deviations."""
+    def shifted(self, level: float, off: float) -> tuple[Any, Any]:
+        """The metric with all recalls at their lower, and at their upper limits.
+
+        The prevalence, where it is unknown, is so many standard deviations lower, and higher.
+        """
         n, m = self.sizes
         trials, total = (
             np.asarray(size, dtype=np.float64)[..., np.newaxis]
             for size in (n, self.cells.all_positives)
         )
         recall = np.cumsum(self.cells.positives, axis=-1) / total
+        held = np.asarray(self.cells.positives) > 0
         odds = np.exp(off * np.sqrt(1.0 / n + 1.0 / m)) if self.varying else 1.0
         found = []
         for end, sign in enumerate((-1.0, 1.0)):
             # Half a positive further: a number of positives goes by steps.
             counted = np.clip(recall * trials + 0.5 * sign, 0.0, trials)
             there = limits.wilson_limits(counted, trials, level)[end]
-            # Nothing is known of a curve beyond the last positive.
-            there = np.maximum.accumulate(np.where(recall < 1.0 - 1e-12, there, 1.0), axis=-1)
+            # Nothing is known of a curve beyond the last positive; rows without one move nothing.
+            there = np.where(recall < 1.0 - 1e-12, there, 1.0)
+            there = np.maximum.accumulate(np.where(held, there, 0.0), axis=-1)
             cells = scaled_by_class(self.cells, 1.0, odds**-sign * np.ones(np.shape(n)))
             positives = np.diff(there, axis=-1, prepend=0.0) * total
             found.append(self.metric.unit_value(cells._replace(positives=positives)))
