@@ -8,7 +8,7 @@ from scipy import stats
 
 import precall as pr
 from precall.exceptions import InputError
-from precall.inference.fold_scales import by_negatives, by_recall, on_one_scale
+from precall.inference.fold_scales import by_negatives, by_recall, on_one_scale, scores_differ
 
 RNG = np.random.default_rng(31)
 SIZE, FOLDS = 600, 5
@@ -74,7 +74,7 @@ def test_the_scale_by_recall_is_as_defined(digits, weighted):
 
 
 def on_scale(score, y=Y, **more):
-    return on_one_scale(pr.Rows(y, score, **more), "score", FOLD)
+    return on_one_scale(pr.Rows(y, score, **more), "score", FOLD).scores
 
 
 @pytest.mark.numerics
@@ -90,7 +90,10 @@ def test_the_scale_changes_where_all_rows_then_rank_better():
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_scale_changes_only_if_that_gains_a_standard_error(weighted):
-    """The gain and its error are those of a comparison on the same rows."""
+    """The gain and its error are those of a comparison on the same rows.
+
+    Any gain will do where scores are visibly not distributed alike.
+    """
     draws = np.random.default_rng(11)
     weight = draws.integers(1, 4, SIZE).astype(float) if weighted else None
     found = []
@@ -104,10 +107,49 @@ def test_the_scale_changes_only_if_that_gains_a_standard_error(weighted):
         error = interval.width / 2 / stats.norm.ppf(0.975)
         gain = np.subtract(*(pr.aucpr(rows[name]) for name in ("new", "old")))
         assert abs(gain - error) > 1e-4  # no case is on the edge
-        expected = best if gain > error else score
-        assert np.array_equal(on_scale(score, sample_weight=weight), expected)
-        found.append(gain > error)
-    assert 2 < sum(found) < 11
+        several = scores_differ(score, Y, FOLD)
+        expected = best if gain > (0.0 if several else error) else score
+        scale = on_one_scale(pr.Rows(Y, score, sample_weight=weight), "score", FOLD)
+        assert np.array_equal(scale.scores, expected)
+        assert scale.several == (several or gain > error)
+        found.append((several, gain > error))
+    assert len(set(found)) > 2
+
+
+@pytest.mark.numerics
+@pytest.mark.parametrize("digits", [12, 1, 0])
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_scores_differ_where_the_test_of_kruskal_and_wallis_says_so(digits, mirrored):
+    """Among the negatives, or the positives where those are more."""
+    found = []
+    for shift in np.linspace(0.0, 0.5, 21):
+        score = (np.random.default_rng(5).normal(size=SIZE) + Y + shift * FOLD).round(digits)
+        y = ~Y if mirrored else Y
+        p = stats.kruskal(*(score[~Y & (k == FOLD)] for k in range(FOLDS))).pvalue
+        assert scores_differ(score, y, FOLD) == (p < 0.01)
+        found.append(p < 0.01)
+    assert 2 < sum(found) < 19
+    assert not scores_differ(np.ones(SIZE), Y, FOLD)
+
+
+def test_of_folds_on_several_scales_one_limit_goes_half_way_to_the_mean_over_folds():
+    shifted = np.random.default_rng(7).normal(size=SIZE) + 0.5 * Y + FOLD
+    rows = pr.Rows(Y, shifted, columns={"fold": FOLD})
+    scale = on_one_scale(rows, "score", FOLD)
+    assert scale.several
+    found = pr.crossval_interval(rows, by="fold")
+    alone = pr.interval(pr.rank(Y, scale.scores), confidence_level=stretched(0.95, FOLDS))
+    mean = np.mean([pr.aucpr(pr.rank(Y[k == FOLD], shifted[k == FOLD])) for k in range(FOLDS)])
+    assert mean > found.estimate + 0.01
+    assert found.low == pytest.approx(alone.low)
+    assert found.high == pytest.approx(alone.high + 0.5 * (mean - alone.estimate))
+    # Mirrored where the mean is lower, as that of a metric may be; and never beyond its bounds.
+    auroc = pr.crossval_interval(rows, "auroc", by="fold")
+    alone = pr.interval(pr.rank(Y, scale.scores), "auroc", confidence_level=stretched(0.95, FOLDS))
+    mean = np.mean([pr.auroc(pr.rank(Y[k == FOLD], shifted[k == FOLD])) for k in range(FOLDS)])
+    way = 0.5 * (mean - auroc.estimate)
+    expected = alone.low + min(way, 0.0), alone.high + max(way, 0.0)
+    assert tuple(auroc) == pytest.approx(expected)
 
 
 def test_folds_that_are_separated_stay_so_whatever_their_scales():
@@ -131,6 +173,7 @@ def test_without_positives_in_some_fold_there_is_no_scale_by_recall():
 @pytest.mark.parametrize("metric", ["aucpr", "auroc", "precision_at_recall(0.5)"])
 def test_the_interval_is_that_of_all_rows_at_a_higher_level(metric):
     found = pr.crossval_interval(ROWS, metric, by="fold", model="a")
+    assert not on_one_scale(ROWS, "a", FOLD).several
     together = pr.rank(Y, on_scale(SCORE))
     expected = pr.interval(together, metric, confidence_level=stretched(0.95, FOLDS))
     assert found.estimate == expected.estimate

@@ -9,10 +9,12 @@ of them. All rows together have no such bias, but the folds' models need not sco
 :func:`precall.interval` is asked. (3) The rows that a model is tested on decided, by their absence,
 what it learned: the estimate varies more than on new rows. The limits are made at the level at
 which z is ``sqrt(k / (k - 1))`` times as large, the square root of all rows over those that a model
-was trained on.
+was trained on. (4) Folds that were on several scales are brought to one with errors, which make all
+rows rank worse, while the mean over folds is too high. The truth is between: the limit on that side
+goes further by half of the way from one to the other.
 
-The last step is a choice made by simulation, not a theorem; see the page on folds and tasks for the
-coverage of all of them.
+The last two steps are choices made by simulation, not theorems; see the page on folds and tasks for
+the coverage of all of them.
 """
 
 from __future__ import annotations
@@ -71,9 +73,10 @@ def crossval_interval(
     method : {"standardised", "pooled", "crossval"}, optional
         - ``standardised``: the folds' scores brought to one scale, then all rows together; the
           default with Rows. The scores stay as they are, unless average precision of all rows is
-          higher by a standard error or more where scores are taken by the negatives of their fold,
-          or by the recall that they reach in it: where folds do not fit together, the ranking is
-          worse.
+          higher where scores are taken by the negatives of their fold, or by the recall that they
+          reach in it: where folds do not fit together, the ranking is worse. It has to be higher by
+          a standard error, if scores are distributed alike in all folds. If folds were on several
+          scales, the limit towards the mean over folds is further, by half of the way to it.
         - ``pooled``: all rows together with their scores as they are; the default for a metric of
           a threshold, where the scores mean what they are.
         - ``crossval``: ``mean -+ t s / sqrt(k)`` with the t quantile of k - 1 degrees of freedom,
@@ -127,10 +130,16 @@ def _over_folds(members: list[Ranking], metric: Metric, level: object) -> Metric
 
 @dataclass(frozen=True, kw_only=True)
 class _Repeated:
-    """Evidence of repetitions: the mean of their limits, with z `stretch` times as large."""
+    """Evidence of repetitions: the mean of their limits, with z `stretch` times as large.
+
+    One of them lies further out, if the folds were on several scales: `towards_folds`, the way from
+    the estimate half-way to the mean over folds.
+    """
 
     parts: tuple[Evidence, ...]
     stretch: float
+    towards_folds: float
+    bounds: tuple[float, float]
 
     def limits(self, confidence_level: float) -> tuple[Any, Any]:
         from scipy.special import ndtr
@@ -139,7 +148,8 @@ class _Repeated:
         if self.stretch > 1.0:
             level = 2.0 * float(ndtr(self.stretch * normal_quantile(confidence_level))) - 1.0
         low, high = np.mean([part.limits(min(level, _HIGHEST)) for part in self.parts], axis=0)
-        return low, high
+        low, high = low + min(self.towards_folds, 0.0), high + max(self.towards_folds, 0.0)
+        return np.clip(low, *self.bounds), np.clip(high, *self.bounds)
 
 
 def _of_rows(
@@ -152,7 +162,7 @@ def _of_rows(
             f"{metric} depends on the scores themselves, and method='standardised' changes them: "
             "use method='pooled'."
         )
-    found, counts = [], []
+    found, counts, ways = [], [], []
     for column, name in _repetitions(rows, by, model):
         fold = _fold_codes(rows, column)
         counts.append(int(fold.max()) + 1)
@@ -162,10 +172,12 @@ def _of_rows(
             found.append(_over_folds(rankings, metric, level))
         else:
             scores = rows.scores[name]
+            several = False
             if chosen == "standardised":
-                scores = on_one_scale(rows, name, fold)
+                scores, several = on_one_scale(rows, name, fold)
             together = Rows(rows.positive, scores, sample_weight=rows.weight, clusters=rows.cluster)
             found.append(interval(together, metric))
+            ways.append(_half_way(rows, name, fold, metric, found[-1].estimate) if several else 0.0)
     # The t quantile over folds knows of them already.
     stretch = 1.0 if chosen == "crossval" else math.sqrt(min(counts) / (min(counts) - 1.0))
     return from_evidence(
@@ -173,9 +185,24 @@ def _of_rows(
         chosen,
         float(np.mean([each.estimate for each in found])),
         stretch * float(np.mean([each.standard_error for each in found])),
-        _Repeated(parts=tuple(each.evidence for each in found), stretch=stretch),
+        _Repeated(
+            parts=tuple(each.evidence for each in found),
+            stretch=stretch,
+            towards_folds=float(np.mean(ways)) if ways else 0.0,
+            bounds=metric.bounds,
+        ),
         level,
     )
+
+
+def _half_way(rows: Rows, name: str, fold: IntArray, metric: Metric, estimate: float) -> float:
+    """Half of what the mean over folds is above the estimate; 0 where a fold lacks a class."""
+    parts = [rows.select(fold == k) for k in range(int(fold.max()) + 1)]
+    if not all(part.positive.any() and not part.positive.all() for part in parts):
+        return 0.0
+    rankings = [part.ranking(name) for part in parts]
+    values = [metric.on_both_classes(ranking).estimate(ranking) for ranking in rankings]
+    return 0.5 * (float(np.mean(values)) - estimate)
 
 
 def _repetitions(rows: Rows, by: object, model: object) -> list[tuple[str, str]]:

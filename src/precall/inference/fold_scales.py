@@ -12,16 +12,18 @@ one scale; none changes the ranking within a fold, or depends on how the scores 
   the folds are averaged at equal recall. Folds have few positives, so recall is coarse.
 
 On a wrong scale rows of one fold pass those of another, which makes the ranking worse. So of the
-last two the one is taken with the higher average precision, if it is higher than that of the scores
-as they are by a standard error of the difference or more: the highest of three is too high by
-chance where all are right.
+last two the one is taken with the higher average precision, if that is higher than that of the
+scores as they are. Where nothing else says that scales differ it has to be so by a standard error
+of the difference or more: the highest of three is too high by chance where all are right. What says
+so is a test of equal scores in all folds, among the rows of the larger class (Kruskal & Wallis
+1952).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,10 +41,21 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
 
+# How often folds on one scale are taken for folds on several.
+_BY_CHANCE = 0.01
 
-def on_one_scale(rows: Rows, model: str, fold: IntArray) -> Array:
+
+class OneScale(NamedTuple):
+    """The scores of all folds on one scale, and whether they were on several."""
+
+    scores: Array
+    several: bool
+
+
+def on_one_scale(rows: Rows, model: str, fold: IntArray) -> OneScale:
     """Bring the scores of all folds to one scale."""
     scores = rows.scores[model]
+    several = scores_differ(scores, rows.positive, fold)
     scales = [scores, by_negatives(scores, rows.positive, fold)]
     if all(rows.positive[inside].any() for inside in _folds(fold)):
         scales.append(by_recall(scores, rows.positive, fold, rows.weight))
@@ -52,14 +65,40 @@ def on_one_scale(rows: Rows, model: str, fold: IntArray) -> Array:
     best = 1 + first_highest(areas[1:])
     gain = float(settled(areas[best] - areas[0], 1.0))
     if gain <= 0.0:
-        return scores
+        return OneScale(scores, several)
+    if several:
+        return OneScale(scales[best], several)
     moved = [
         contributions(rows, locate(ranking.threshold, scale), metric.gradient(ranking.cells), 0.0)
         for ranking, scale in ((rankings[0], scores), (rankings[best], scales[best]))
     ]
     difference = (moved[0] - moved[1])[:, np.newaxis]
     error = math.sqrt(covariance_of(rows, difference, rows.effective_sizes)[0, 0])
-    return scales[best] if at_least(gain, error) else scores
+    better = bool(at_least(gain, error))
+    return OneScale(scales[best] if better else scores, better)
+
+
+def scores_differ(scores: Array, positive: Mask, fold: IntArray) -> bool:
+    """Whether the larger class scores differently in different folds, more than chance explains.
+
+    The statistic of Kruskal and Wallis, corrected for ties, beyond what chance reaches once in a
+    hundred times.
+    """
+    from scipy.special import chdtri
+
+    class_ = positive if 2 * np.count_nonzero(positive) > positive.size else ~positive
+    part, group = scores[class_], fold[class_]
+    _, place, counts = np.unique(part, return_inverse=True, return_counts=True)
+    size, groups = part.size, int(fold.max()) + 1
+    ties = np.sum(counts.astype(np.float64) ** 3 - counts)
+    if size < 2 or ties == float(size) ** 3 - size:
+        return False
+    rank = (np.cumsum(counts) - 0.5 * (counts - 1.0))[place]
+    held = np.bincount(group, minlength=groups)
+    away = np.bincount(group, rank - 0.5 * (size + 1.0), groups)
+    between = np.sum(away**2 / np.maximum(held, 1)) * 12.0 / (size * (size + 1.0))
+    statistic = between / (1.0 - ties / (float(size) ** 3 - size))
+    return bool(at_least(statistic, chdtri(groups - 1.0, _BY_CHANCE)))
 
 
 def by_negatives(scores: Array, positive: Mask, fold: IntArray) -> FloatArray:
