@@ -34,7 +34,7 @@ Features = Callable[[np.random.Generator, npt.NDArray[np.bool_]], FloatArray]
 
 FOLDS = 5
 METHODS = ("crossval", "standardised")
-DATA_SETS = 150
+DATA_SETS = 300
 # Rows of each class that the truth is measured on.
 _NEW = (2000, 8000)
 

@@ -62,9 +62,11 @@ def in_threads(tasks: Sequence[Callable[[], Result]], rows: int) -> list[Result]
         help_out(take_core())
     work(int, first)
     stop_waiting = _taken(_waiting)
-    for thread in beside:  # a thread may have begun another one, which then stands behind it
-        thread.join()
-    stop_waiting()
+    try:
+        for thread in beside:  # a thread may have begun another one, which then stands behind it
+            thread.join()
+    finally:
+        stop_waiting()
     if failed:
         raise failed[0]
     return [results[place] for place in range(len(tasks))]

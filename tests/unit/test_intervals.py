@@ -844,3 +844,15 @@ def test_two_errors_share_every_level_that_is_not_one():
             assert np.isfinite(quantiles).all()
             if level < 0.999:
                 assert np.hypot(*quantiles) == pytest.approx(limits.normal_quantile(level))
+
+
+@pytest.mark.parametrize("method", ["guarded", "influence"])
+def test_limits_of_the_gain_area_that_hold_by_themselves_are_on_its_own_scale(method):
+    """They were on that of shares: an area below 0 had a limit above it."""
+    y, s = Binormal(0.1).sample(20, 180, rng=2)
+    ranking = pr.rank(y, s)
+    metric = pr.metrics.auprg()
+    assert pr.auprg(ranking) < 0.0
+    evidence = pr.interval(ranking, metric, method=method, sampling="classes").evidence
+    both, each = evidence.limits(0.9), evidence.one_sided(0.9)
+    assert each[0] <= both[0] < pr.auprg(ranking) < both[1] <= each[1] <= 1.0
