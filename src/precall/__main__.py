@@ -1,7 +1,5 @@
 """Run the command line as ``python -m precall``."""
 
-import sys
+from .cli import start
 
-from .cli import main
-
-sys.exit(main())
+start()

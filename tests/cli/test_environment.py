@@ -135,3 +135,37 @@ def test_a_command_says_the_same_with_and_without(tmp_path):
         assert not done.stderr
         found.append(json.loads(stored.read_text()))
     assert found[0] == found[1]
+
+
+def ended(code, *arguments):
+    """What a process prints that runs some code, and then a command to its end."""
+    program = (
+        f"import atexit, sys, threading, time\n{code}\n"
+        f"sys.argv[1:] = {list(arguments)!r}\n"
+        "from precall.cli import start\n"
+        "start()\n"
+        "print('never')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    return done.returncode, done.stdout.splitlines()
+
+
+def test_a_process_ends_with_what_others_asked_for():
+    status, lines = ended("atexit.register(print, 'called')", "--version")
+    assert status == 0
+    assert lines[0].startswith("precall ")
+    assert lines[1:] == ["called"]
+    assert ended("atexit.register(print, 'called')", "evaluate") == (2, ["called"])
+
+
+def test_a_process_waits_for_its_threads():
+    code = "threading.Thread(target=lambda: (time.sleep(0.5), print('done'))).start()"
+    status, lines = ended(code, "--version")
+    assert (status, lines[1:]) == (0, ["done"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell closes its output")
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_a_process_without_output_ends_as_well(closed):
+    done = subprocess.run(["sh", "-c", f"'{sys.executable}' -m precall --version {closed}"])
+    assert done.returncode == 0

@@ -1,7 +1,5 @@
 """Run the command line as ``python -m precall.cli``."""
 
-import sys
+from . import start
 
-from . import main
-
-sys.exit(main())
+start()
