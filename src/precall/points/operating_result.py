@@ -135,7 +135,7 @@ def _other_bound(question: Question, name: str, row: int) -> float:
     if name == "recall":
         if question.one_event:
             return float(class_bounds(counts, delta)[0][row])
-        return float(counts.share(RECALL).everywhere(delta)[row])
+        return counts.share(RECALL).anywhere(row, delta)
     if question.names == ["recall"]:
         return _precision_beside_recall(counts, question.asked[0].required, row, delta)
     if counts.prevalence is not None:

@@ -53,6 +53,10 @@ class ShareOfRows(NamedTuple):
         """Return lower bounds that hold at all thresholds at once."""
         return uniform_share(self.part, self.total, delta)
 
+    def anywhere(self, row: int, delta: float) -> float:
+        """Return the one of these bounds at a threshold that may follow from the data."""
+        return float(uniform_share(self.part[row], self.total, delta))
+
     def certified(self, required: float, delta: float) -> Mask:
         """Return where the share is at least so much: from a rank that was fixed beforehand."""
         rank = smallest_rank(self.total, required, delta)
@@ -103,6 +107,10 @@ class ShareOfWeight(NamedTuple):
         bounds[1:][there] = self._at(place).lower(delta / ranks.size)
         found = np.maximum.accumulate(bounds)[reached]
         return found[::-1] if turned else found
+
+    def anywhere(self, row: int, delta: float) -> float:
+        """Return the one of these bounds at a threshold that may follow from the data."""
+        return float(self.everywhere(delta)[row])
 
     def certified(self, required: float, delta: float) -> Mask:
         """Return where the share is at least so much: tested from where it is all, to a failure."""

@@ -52,9 +52,8 @@ class GainGuarded(GainInfluence):
         low = np.minimum(low, form.guard(unseen_level))
         high = np.maximum(high, form.ceiling(unseen_level))
         # More positives among the rows may raise the area or lower it.
-        for off in (-1.0, 1.0) if form.varying else (0.0,):
-            lowest, highest = form.shifted(level, off)
-            low, high = np.minimum(low, lowest), np.maximum(high, highest)
+        lowest, highest = form.shifted(level, -1.0, 1.0)
+        low, high = np.minimum(low, lowest), np.maximum(high, highest)
         return np.minimum(low, form.estimate), np.maximum(high, form.estimate)
 
 

@@ -323,31 +323,35 @@ class ClosedForm:
             low, high = np.minimum(low, lower), np.maximum(high, upper)
         return low, high
 
-    def shifted(self, level: float, off: float) -> tuple[Any, Any]:
+    def shifted(self, level: float, *offs: float) -> tuple[Any, Any]:
         """The metric with all recalls at their lower, and at their upper limits.
 
-        The prevalence, where it is unknown, is so many standard deviations lower, and higher.
+        The prevalence, where it is unknown, is so many standard deviations lower, and higher. Of
+        several such numbers the lowest and the highest values are returned.
         """
         n, m = self.sizes
         trials, total = (
             np.asarray(size, dtype=np.float64)[..., np.newaxis]
             for size in (n, self.cells.all_positives)
         )
-        recall = np.cumsum(self.cells.positives, axis=-1) / total
+        recall, fp = self.cells.tp / total, self.cells.fp
         held = np.asarray(self.cells.positives) > 0
-        odds = np.exp(off * np.sqrt(1.0 / n + 1.0 / m)) if self.varying else 1.0
-        found = []
+        deviation = np.sqrt(1.0 / n + 1.0 / m) if self.varying else np.zeros(np.shape(n))
+        found: list[list[Any]] = [[], []]
         for end, sign in enumerate((-1.0, 1.0)):
             # Half a positive further: a number of positives goes by steps.
             counted = np.clip(recall * trials + 0.5 * sign, 0.0, trials)
             there = limits.wilson_limits(counted, trials, level)[end]
             # Nothing is known of a curve beyond the last positive; rows without one move nothing.
             there = np.where(recall < 1.0 - 1e-12, there, 1.0)
-            there = np.maximum.accumulate(np.where(held, there, 0.0), axis=-1)
-            cells = scaled_by_class(self.cells, 1.0, odds**-sign * np.ones(np.shape(n)))
-            positives = np.diff(there, axis=-1, prepend=0.0) * total
-            found.append(self.metric.unit_value(cells._replace(positives=positives)))
-        return found[0], found[1]
+            tp = np.maximum.accumulate(np.where(held, there, 0.0), axis=-1) * total
+            positives = np.diff(tp, axis=-1, prepend=0.0)
+            for off in offs if self.varying else (0.0,):
+                factor = np.exp(-sign * off * deviation)
+                cells = scaled_by_class(self.cells._replace(positives=positives), 1.0, factor)
+                cells = cells.with_sums(tp, fp * _last(factor))
+                found[end].append(self.metric.unit_value(cells))
+        return np.minimum.reduce(found[0]), np.maximum.reduce(found[1])
 
 
 def _last(value: Any) -> Any:
