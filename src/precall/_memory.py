@@ -18,6 +18,7 @@ def keep_freed_memory() -> None:
     every page again: up to a third of the time that a million rows take. It goes on to do so only
     with blocks larger than the largest one that was given back so far, up to 32 MiB. So one is
     taken and given back here, without a page of it being touched. A process may then hold on to
-    64 MiB more. Where memory is managed in another way, nothing happens.
+    64 MiB more. Where memory is managed in another way, or the environment says how (`MALLOC_...`),
+    nothing happens.
     """
     np.empty(_LARGEST, dtype=np.uint8)
