@@ -29,7 +29,7 @@ print(before, faults())
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc is asked to keep memory")
 def test_no_new_pages_for_the_next_arrays():
-    # Who says in the environment when memory is handed back has said it; Dask does, for its workers.
+    # What the environment says of memory holds; Dask says something, for its workers.
     silent = {k: v for k, v in os.environ.items() if not k.startswith(("MALLOC_", "GLIBC_"))}
     done = subprocess.run(
         [sys.executable, "-c", CODE], capture_output=True, text=True, check=True, env=silent
