@@ -24,7 +24,7 @@ IntArray = npt.NDArray[np.int64]
 _MOST_ROWS = 4096
 # Neighbouring cells of ranks grow by this factor away from either end: inside a cell a share of
 # about a quarter of it of the variance is lost to linear interpolation.
-_CELL_GROWTH = 1.06
+_CELL_GROWTH = 1.04
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
